@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { allowedImages } from './contract/images.ts';
+import { skillsEnvironment } from './contract/limits.ts';
+import type { SkillLimits } from './skills/define.ts';
+
+export const WIRE_FORMATS = ['openai', 'openai-responses', 'anthropic', 'gemini'] as const;
+export type WireFormat = (typeof WIRE_FORMATS)[number];
+
+/** One upstream that models are asked from. */
+export interface ProviderConfig {
+  name: string;
+  format: WireFormat;
+  /** Without a slash at its end; for OpenAI it ends with `/v1`. */
+  baseUrl: string;
+  apiKey: string | undefined;
+  /** Model names that go to this provider without its name in front; `*` at the end stands for any rest. */
+  models: string[];
+}
+
+export interface SandboxPool {
+  name: string;
+  urls: string[];
+  /** IATA codes of Cloudflare locations, as in `request.cf.colo`. */
+  colos: string[];
+  /** As in `request.cf.continent`. */
+  continents: string[];
+}
+
+export interface Config {
+  managementToken: string | undefined;
+  database: { url: string; authToken: string | undefined };
+  providers: ProviderConfig[];
+  sandbox: { pools: SandboxPool[]; secret: string | undefined };
+  limits: SkillLimits;
+  dnsOverHttpsUrl: string;
+}
+
+const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+function jsonText<Inner extends z.ZodType>(inner: Inner) {
+  return z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        context.addIssue({ code: 'custom', message: 'Not valid JSON' });
+        return z.NEVER;
+      }
+    })
+    .pipe(inner);
+}
+
+const furtherProvider = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/),
+  format: z.enum(WIRE_FORMATS),
+  baseUrl,
+  /** Name of the variable that holds the key. */
+  apiKeySecret: z.string().min(1).optional(),
+  models: z.array(z.string().min(1)).default([]),
+});
+
+const sandboxPool = z.strictObject({
+  name: z.string().min(1),
+  urls: z.array(baseUrl).min(1),
+  colos: z.array(z.string()).default([]),
+  continents: z.array(z.string()).default([]),
+});
+
+const optionalText = z
+  .string()
+  .optional()
+  .transform((text) => (text === '' ? undefined : text));
+
+const environment = skillsEnvironment.extend({
+  MANAGEMENT_TOKEN: optionalText,
+  LIBSQL_URL: z.url({ protocol: /^(https?|libsql)$/ }),
+  LIBSQL_AUTH_TOKEN: optionalText,
+  OPENAI_API_KEY: optionalText,
+  OPENAI_BASE_URL: baseUrl.optional(),
+  ANTHROPIC_API_KEY: optionalText,
+  ANTHROPIC_BASE_URL: baseUrl.optional(),
+  GEMINI_API_KEY: optionalText,
+  GEMINI_BASE_URL: baseUrl.optional(),
+  PROVIDERS: jsonText(z.array(furtherProvider)).default([]),
+  SANDBOX_POOLS: jsonText(z.array(sandboxPool)).default([]),
+  SANDBOX_SECRET: optionalText,
+  DNS_OVER_HTTPS_URL: baseUrl.default('https://cloudflare-dns.com/dns-query'),
+});
+
+type Environment = z.infer<typeof environment>;
+
+function listProviders(env: Environment, bindings: Record<string, unknown>): ProviderConfig[] {
+  const known = [
+    ['openai', 'openai', env.OPENAI_BASE_URL, env.OPENAI_API_KEY, 'https://api.openai.com/v1'],
+    ['anthropic', 'anthropic', env.ANTHROPIC_BASE_URL, env.ANTHROPIC_API_KEY, 'https://api.anthropic.com'],
+    ['gemini', 'gemini', env.GEMINI_BASE_URL, env.GEMINI_API_KEY, 'https://generativelanguage.googleapis.com'],
+  ] as const;
+  const configured = known.flatMap(([name, format, url, apiKey, defaultUrl]): ProviderConfig[] =>
+    url === undefined && apiKey === undefined ? [] : [{ name, format, baseUrl: url ?? defaultUrl, apiKey, models: [] }],
+  );
+  const further = env.PROVIDERS.map(({ apiKeySecret, ...provider }): ProviderConfig => {
+    const apiKey = apiKeySecret === undefined ? undefined : bindings[apiKeySecret];
+    if (apiKeySecret !== undefined && typeof apiKey !== 'string')
+      throw new Error(`PROVIDERS: ${provider.name}: no variable ${apiKeySecret}`);
+    return { ...provider, apiKey: apiKey as string | undefined };
+  });
+  return [...configured, ...further];
+}
+
+/** Reads the worker's bindings. Throws an Error that names each bad variable, never its value. */
+export function readConfig(bindings: Record<string, unknown>): Config {
+  const parsed = environment.safeParse(bindings);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`Bad configuration: ${faults.join('; ')}`);
+  }
+  const env = parsed.data;
+  return {
+    managementToken: env.MANAGEMENT_TOKEN,
+    database: { url: env.LIBSQL_URL, authToken: env.LIBSQL_AUTH_TOKEN },
+    providers: listProviders(env, bindings),
+    sandbox: { pools: env.SANDBOX_POOLS, secret: env.SANDBOX_SECRET },
+    limits: {
+      maxFileBytes: env.SKILLS_MAX_FILE_BYTES,
+      maxHttpResponseBytes: env.SKILLS_MAX_HTTP_RESPONSE_BYTES,
+      maxSandboxOutputChars: env.SKILLS_MAX_SANDBOX_OUTPUT_CHARS,
+      sandboxTimeoutMs: env.SKILLS_SANDBOX_TIMEOUT_MS,
+      sandboxNetworkEnabled: env.SKILLS_SANDBOX_NETWORK_ENABLED,
+      allowedSandboxImages: allowedImages(env.SKILLS_ALLOWED_SANDBOX_IMAGES),
+    },
+    dnsOverHttpsUrl: env.DNS_OVER_HTTPS_URL,
+  };
+}

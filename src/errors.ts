@@ -1,0 +1,48 @@
+import type { JsonValue } from './json.ts';
+
+/** Every error code that a caller can see, with its HTTP status. */
+export const ERROR_STATUS = {
+  invalid_json: 400,
+  invalid_request: 400,
+  unknown_handler: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  skill_not_found: 404,
+  execution_not_found: 404,
+  key_not_found: 404,
+  model_not_found: 404,
+  conflict: 409,
+  skill_exists: 409,
+  skill_off: 409,
+  idempotency_conflict: 409,
+  unknown_suspended_turn: 409,
+  payload_too_large: 413,
+  internal_error: 500,
+  upstream_invalid: 502,
+  upstream_unreachable: 502,
+  database_unavailable: 503,
+  management_not_configured: 503,
+  provider_not_configured: 503,
+  skills_disabled: 503,
+  upstream_timeout: 504,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** A failure that the caller can act on. `app.ts` alone turns it into a response. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: JsonValue | undefined;
+  override readonly name = 'AppError';
+
+  constructor(code: ErrorCode, message: string, details?: JsonValue) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+
+  get status() {
+    return ERROR_STATUS[this.code];
+  }
+}

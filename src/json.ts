@@ -1,0 +1,22 @@
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value when it is an array, else an empty one: for reading bodies that others wrote. */
+export const asArray = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : []);
+
+/** The objects of an array, leaving out everything else in it. */
+export const objectsOf = (value: JsonValue | undefined): JsonObject[] => asArray(value).filter(isJsonObject);
+
+/** JSON text with object keys sorted at every level, so that equal values have equal texts (RFC 8785 without its number rules). */
+export function canonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as JsonValue)}`);
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+/** What an operator may change while the gateway runs; stored in the `settings` table, one JSON value per key. */
+export const settingsSchema = z.strictObject({
+  skillsEnabled: z.boolean().default(true),
+  resultMode: z.enum(['loop', 'inline']).default('loop'),
+  autoMinScore: z.int().min(1).max(100).default(3),
+  autoMaxSkills: z.int().min(0).max(64).default(5),
+  maxRounds: z.int().min(1).max(50).default(10),
+  loopTimeoutMs: z.int().min(1_000).max(600_000).default(120_000),
+  maxResultBytes: z.int().min(256).max(1_048_576).default(32_768),
+  maxRequestResultBytes: z.int().min(256).max(8_388_608).default(131_072),
+  maxIdenticalCalls: z.int().min(1).max(100).default(3),
+  maxFailedRounds: z.int().min(1).max(50).default(3),
+  workspaceMaxBytes: z.int().min(0).default(67_108_864),
+  workspaceMaxFiles: z.int().min(0).default(1_000),
+  executionRetentionDays: z.int().min(1).max(3_650).default(30),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;
+
+export const DEFAULT_SETTINGS: Settings = settingsSchema.parse({});

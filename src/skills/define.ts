@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { RunRequestInput, RunResult } from '../contract/runs.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { SkillMode, SkillPolicy, SkillSchema } from './skill.ts';
+
+/** A failure whose message the model or the caller should read as it stands. Never holds secrets or paths of a machine. */
+export class SkillError extends Error {
+  override readonly name = 'SkillError';
+  /** True when nothing has run yet, so that a repeat is safe whatever the skill does. */
+  readonly beforeRun: boolean;
+
+  constructor(message: string, options: { beforeRun?: boolean } = {}) {
+    super(message);
+    this.beforeRun = options.beforeRun ?? false;
+  }
+}
+
+/** One API key's files. Paths are checked by the workspace itself; every method rejects with a SkillError. */
+export interface Workspace {
+  read(path: string, maxBytes: number): Promise<Uint8Array>;
+  /** Atomic. `append` adds to what is there; without `overwrite` an existing file is an error. */
+  write(path: string, content: Uint8Array, options: { append: boolean; overwrite: boolean; maxBytes: number }): Promise<{ path: string }>;
+}
+
+/** Runs one program in a container. Rejects with a SkillError; aborting the signal kills the run. */
+export interface Sandbox {
+  run(request: RunRequestInput, options: { signal: AbortSignal }): Promise<RunResult>;
+}
+
+/** A fetch that reaches public addresses only; never follows redirects. Rejects with a SkillError. */
+export type PublicFetch = (url: URL, init: RequestInit & { signal: AbortSignal }) => Promise<Response>;
+
+/** The `SKILLS_*` limits of the configuration. */
+export interface SkillLimits {
+  maxFileBytes: number;
+  maxHttpResponseBytes: number;
+  maxSandboxOutputChars: number;
+  sandboxTimeoutMs: number;
+  sandboxNetworkEnabled: boolean;
+  allowedSandboxImages: readonly string[];
+}
+
+/** What a running skill is given. */
+export interface SkillContext {
+  apiKeyId: string;
+  sessionId: string | null;
+  executionId: string;
+  /** Fires at the skill's timeout and when the client leaves. */
+  signal: AbortSignal;
+  workspace: Workspace;
+  sandbox: Sandbox;
+  publicFetch: PublicFetch;
+  limits: SkillLimits;
+}
+
+/** A skill of our own, whose JSON Schemas are derived from zod and whose messages are those of its zod schemas. */
+export interface BuiltinSkill {
+  name: string;
+  version: string;
+  description: string;
+  tags: readonly string[];
+  mode: SkillMode;
+  policy: SkillPolicy;
+  idempotent: boolean;
+  /** Longest a call of this skill may take; null leaves it to the executor's default. */
+  timeoutMs: number | null;
+  schema: SkillSchema;
+  /** The input with its defaults, or the message of the first fault. */
+  parse(input: JsonValue): { success: true; data: unknown } | { success: false; error: string };
+  execute(input: unknown, context: SkillContext): Promise<JsonObject>;
+}
+
+interface Definition<Input extends z.ZodType> extends Omit<BuiltinSkill, 'schema' | 'parse' | 'execute' | 'timeoutMs'> {
+  timeoutMs?: number;
+  input: Input;
+  output: z.ZodType;
+  execute(input: z.output<Input>, context: SkillContext): Promise<JsonObject>;
+}
+
+const describeIssue = (issue: z.core.$ZodIssue): string =>
+  issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
+
+/** JSON Schema without the parts that providers stumble over. */
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonObject;
+  return rest;
+}
+
+/** Declares a built-in skill. A message given to a zod check is the error text as it stands; zod's own messages get the path in front. */
+export function defineSkill<Input extends z.ZodType>(definition: Definition<Input>): BuiltinSkill {
+  const { input, output, execute, timeoutMs, ...rest } = definition;
+  return {
+    ...rest,
+    timeoutMs: timeoutMs ?? null,
+    schema: { input: toJsonSchema(input, 'input'), output: toJsonSchema(output, 'output') },
+    parse(value) {
+      const result = input.safeParse(value);
+      if (result.success) return result;
+      const issue = result.error.issues[0];
+      return { success: false, error: issue ? describeIssue(issue) : 'Invalid input' };
+    },
+    execute: (value, context) => execute(value as z.output<Input>, context),
+  };
+}
