@@ -1,5 +1,6 @@
 import type { JsonValue } from '../json.ts';
 import type { Skill } from '../skills/skill.ts';
+import type { Approval } from './approval.ts';
 import type { Execution } from './execution.ts';
 
 /** Who asks for a run, and under which claim. */
@@ -13,6 +14,8 @@ export interface ExecuteContext {
   signal: AbortSignal;
   /** False leaves only the built-in skills. */
   customSkillExecutionEnabled?: boolean;
+  /** An approved approval of this very call: it is used up, and the execution that it parked is the one that runs. */
+  approvalId?: string;
 }
 
 /** The parked call of a `hybrid` skill: its row stays `pending` until a person decides. */
@@ -25,10 +28,21 @@ export interface ParkedCall {
 export interface Executor {
   /**
    * Runs a skill and records it. A skill that fails is a value: an execution with status `error` or `timeout`.
-   * Rejects with an AppError only when nothing was run: `skill_off`, `skills_disabled`, `idempotency_conflict`, `database_unavailable`.
+   * Rejects with an AppError only when nothing was run: `skill_off`, `skills_disabled`, `idempotency_conflict`, `database_unavailable`, or
+   * `conflict` when `approvalId` is not approved, is used up or belongs to another call. A repeat of a claim gets the stored result, after
+   * waiting for it if need be; when its client leaves meanwhile it rejects with the signal's reason.
    */
   execute(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<Execution>;
-  /** Records a call of a `hybrid` skill without running it. Rejects as `execute` does. */
+  /**
+   * What a person has said about this call of a `hybrid` skill, so that the caller knows what to do with it: `approved` (execute it with
+   * `approvalId`), `used` (this very claim ran already: the same, which gives the stored result), `denied`, or undefined (park it).
+   * Rejects with `database_unavailable`.
+   */
+  findDecision(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<Approval | undefined>;
+  /**
+   * Records a call of a `hybrid` skill without running it. While an identical call of the same owner waits for its approval, that one is
+   * returned. Rejects as `execute` does.
+   */
   park(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<ParkedCall>;
   /** The message of the first fault that names its path, or undefined when the input fits the skill. */
   checkInput(skill: Skill, input: JsonValue): string | undefined;
