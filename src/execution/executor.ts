@@ -34,16 +34,20 @@ export interface Executor {
    */
   execute(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<Execution>;
   /**
-   * What a person has said about this call of a `hybrid` skill, so that the caller knows what to do with it: `approved` (execute it with
-   * `approvalId`), `used` (this very claim ran already: the same, which gives the stored result), `denied`, or undefined (park it).
-   * Rejects with `database_unavailable`.
-   */
-  findDecision(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<Approval | undefined>;
-  /**
    * Records a call of a `hybrid` skill without running it. While an identical call of the same owner waits for its approval, that one is
    * returned. Rejects as `execute` does.
    */
   park(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<ParkedCall>;
   /** The message of the first fault that names its path, or undefined when the input fits the skill. */
   checkInput(skill: Skill, input: JsonValue): string | undefined;
+}
+
+/** What people have decided about calls of `hybrid` skills. */
+export interface Decisions {
+  /**
+   * What a person has said about this call of a `hybrid` skill, so that the caller knows what to do with it: `approved` (execute it with
+   * `approvalId`), `used` (this very claim ran already: the same, which gives the stored result), `denied`, or undefined (park it).
+   * Rejects with `database_unavailable`.
+   */
+  findDecision(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<Approval | undefined>;
 }
