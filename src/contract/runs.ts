@@ -2,11 +2,39 @@ import { z } from 'zod';
 
 /** Paths of the sandbox-host's HTTP interface. */
 export const RUNS_PATH = '/v1/runs';
+export const HEALTH_PATH = '/healthz';
+export const READY_PATH = '/readyz';
+/** Header of every answer of the sandbox-host: `<runs that run or wait>/<runs at a time>`. */
+export const LOAD_HEADER = 'x-sandbox-load';
+
+/** Largest request body, in bytes. */
+export const MAX_REQUEST_BYTES = 20_971_520;
+/** Most files that come back, and their most bytes together; what is past either is listed in `skippedFiles`. */
+export const MAX_RETURNED_FILES = 1_000;
+export const MAX_RETURNED_BYTES = 16_777_216;
+/** Linux starts no program with a longer argument or environment variable (MAX_ARG_STRLEN), its closing NUL not counted. */
+export const MAX_ARGUMENT_BYTES = 131_071;
 
 export const runId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
 
+const utf8Bytes = (text: string) => new TextEncoder().encode(text).length;
+
+/** Whether a path stays in `/workspace` on every system: relative, without empty, `.` and `..` segments. */
+export const isWorkspacePath = (path: string): boolean =>
+  !path.includes('\0') &&
+  utf8Bytes(path) <= 512 &&
+  path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..' && utf8Bytes(segment) <= 255);
+
 /** A file of `/workspace`: a relative path and its bytes as base64. */
-export const runFile = z.strictObject({ path: z.string().min(1).max(512), contentBase64: z.base64() });
+export const runFile = z.strictObject({
+  path: z.string().min(1).max(512).refine(isWorkspacePath, 'Use a relative path of at most 512 bytes without "." and ".." in it'),
+  contentBase64: z.base64(),
+});
+
+const argument = z
+  .string()
+  .refine((text) => !text.includes('\0'), 'A NUL character cannot be passed to a program')
+  .refine((text) => utf8Bytes(text) <= MAX_ARGUMENT_BYTES, `Longer than ${MAX_ARGUMENT_BYTES} bytes`);
 
 export const runLimits = z.strictObject({
   /** Thousandths of a CPU. */
@@ -16,6 +44,7 @@ export const runLimits = z.strictObject({
   timeoutMs: z.int().min(1).max(60_000).default(30_000),
   networkEnabled: z.boolean().default(false),
   readOnly: z.boolean().default(true),
+  /** UTF-16 units of each of stdout and stderr. */
   maxOutputChars: z.int().min(1).max(10_000_000).default(100_000),
   /** Largest file of `/workspace` that is returned, in bytes. */
   maxFileBytes: z.int().min(0).max(67_108_864).default(1_048_576),
@@ -25,10 +54,14 @@ export const runLimits = z.strictObject({
 export const runRequest = z.strictObject({
   id: runId,
   image: z.string().min(1).max(255),
-  command: z.array(z.string()).min(1).max(1_000),
-  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).default({}),
+  command: z.array(argument).min(1).max(1_000),
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), argument).default({}),
   stdin: z.string().default(''),
-  files: z.array(runFile).max(1_000).default([]),
+  files: z
+    .array(runFile)
+    .max(1_000)
+    .refine((files) => new Set(files.map(({ path }) => path)).size === files.length, 'A path stands in it twice')
+    .default([]),
   /** Whether files that the program made or changed in `/workspace` come back. */
   returnFiles: z.boolean().default(false),
   limits: runLimits.prefault({}),
@@ -36,17 +69,24 @@ export const runRequest = z.strictObject({
 
 export const runResult = z.strictObject({
   id: runId,
+  /** 128 + signal when a signal ended the program. */
   exitCode: z.int(),
   stdout: z.string(),
   stderr: z.string(),
+  /** Whether output was cut at `maxOutputChars`; a program that goes on writing is killed. */
   truncated: z.boolean(),
   timedOut: z.boolean(),
   oomKilled: z.boolean(),
+  /** Whether the host ended the program: at its timeout, for too much output, or because it was asked to. */
   killed: z.boolean(),
+  /** From the program's start to its end. */
   durationMs: z.number(),
   queuedMs: z.number(),
+  /** Whether the container was started before the request came. */
   warm: z.boolean(),
   files: z.array(runFile),
+  /** Paths of files that did not come back because they, or all of them together, were too large or too many. */
+  skippedFiles: z.array(z.string()).optional(),
 });
 
 /** With `accept: application/x-ndjson` a run answers with one of these a line, the last being a result or an error. */
@@ -63,15 +103,18 @@ export type RunRequestInput = z.input<typeof runRequest>;
 export type RunRequest = z.infer<typeof runRequest>;
 export type RunResult = z.infer<typeof runResult>;
 export type RunEvent = z.infer<typeof runEvent>;
+export type OutputStream = Extract<RunEvent, { type: 'output' }>['stream'];
 
-/** Error codes of the sandbox-host, with their HTTP status. */
+/** Error codes of the sandbox-host, with their HTTP status. Nothing has run after any of them but `internal_error` and `id_in_use`. */
 export const HOST_ERROR_STATUS = {
   invalid_request: 400,
   unauthorized: 401,
   image_not_allowed: 403,
+  network_not_allowed: 403,
   not_found: 404,
   id_in_use: 409,
   payload_too_large: 413,
+  image_unusable: 422,
   queue_full: 429,
   internal_error: 500,
   docker_unavailable: 503,
