@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RunRequestInput, RunResult } from '../contract/runs.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { type Parsed, parseInput } from './parse-input.ts';
 import type { SkillMode, SkillPolicy, SkillSchema } from './skill.ts';
 
 /** A failure whose message the model or the caller should read as it stands. Never holds secrets or paths of a machine. */
@@ -66,39 +67,43 @@ export interface BuiltinSkill {
   timeoutMs: number | null;
   schema: SkillSchema;
   /** The input with its defaults, or the message of the first fault. */
-  parse(input: JsonValue): { success: true; data: unknown } | { success: false; error: string };
+  parse(input: JsonValue): Parsed<unknown>;
   execute(input: unknown, context: SkillContext): Promise<JsonObject>;
 }
 
-interface Definition<Input extends z.ZodType> extends Omit<BuiltinSkill, 'schema' | 'parse' | 'execute' | 'timeoutMs'> {
+interface Definition<Input extends z.ZodType, Output extends z.ZodType>
+  extends Omit<BuiltinSkill, 'schema' | 'parse' | 'execute' | 'timeoutMs'> {
   timeoutMs?: number;
   input: Input;
-  output: z.ZodType;
-  execute(input: z.output<Input>, context: SkillContext): Promise<JsonObject>;
+  output: Output;
+  execute(input: z.output<Input>, context: SkillContext): Promise<z.output<Output> & JsonObject>;
 }
 
-const describeIssue = (issue: z.core.$ZodIssue): string =>
-  issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`;
-
-/** JSON Schema without the parts that providers stumble over. */
+/** JSON Schema without the parts that say nothing to a model or that providers stumble over. */
 function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonObject;
-  return rest;
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    override({ jsonSchema }) {
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      delete jsonSchema.propertyNames;
+    },
+  });
+  return rest as JsonObject;
 }
+
+/** Models send null for a field that they mean to leave out. */
+const withoutNulls = (value: JsonValue): JsonValue =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
 
 /** Declares a built-in skill. A message given to a zod check is the error text as it stands; zod's own messages get the path in front. */
-export function defineSkill<Input extends z.ZodType>(definition: Definition<Input>): BuiltinSkill {
+export function defineSkill<Input extends z.ZodType, Output extends z.ZodType>(definition: Definition<Input, Output>): BuiltinSkill {
   const { input, output, execute, timeoutMs, ...rest } = definition;
   return {
     ...rest,
     timeoutMs: timeoutMs ?? null,
     schema: { input: toJsonSchema(input, 'input'), output: toJsonSchema(output, 'output') },
-    parse(value) {
-      const result = input.safeParse(value);
-      if (result.success) return result;
-      const issue = result.error.issues[0];
-      return { success: false, error: issue ? describeIssue(issue) : 'Invalid input' };
-    },
+    parse: (value) => parseInput(input, withoutNulls(value)),
     execute: (value, context) => execute(value as z.output<Input>, context),
   };
 }

@@ -1,0 +1,37 @@
+import { type PublicFetch, SkillError } from '../skills/define.ts';
+import { isPublicAddress } from './public-address.ts';
+import { checkPublicUrl, type PublicHost } from './public-url.ts';
+import { type Resolver, resolveHost } from './resolve-host.ts';
+
+const blocked = () => new SkillError('Blocked private or local URL');
+
+async function resolvesToPublic(host: PublicHost, resolver: Resolver, signal: AbortSignal): Promise<boolean> {
+  if (host.kind === 'address') return true;
+  try {
+    return (await resolveHost(host.name, resolver, signal)).every(isPublicAddress);
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+/**
+ * A fetch that reaches public addresses only. Rejects with a SkillError: "Blocked private or local URL" for everything else and for what cannot be
+ * resolved, "Redirect blocked (STATUS)" for an answer that points elsewhere, and when the host cannot be reached. When the signal fires it rejects with its reason.
+ */
+export function createPublicFetch(resolver: Resolver): PublicFetch {
+  const { fetch } = resolver;
+  return async (requested, init) => {
+    const checked = checkPublicUrl(requested);
+    if (checked === undefined || !(await resolvesToPublic(checked.host, resolver, init.signal))) throw blocked();
+    const response = await fetch(checked.url, { ...init, redirect: 'manual' }).catch(() => {
+      init.signal.throwIfAborted();
+      throw new SkillError(`No answer from ${checked.url.host}`);
+    });
+    if (response.status >= 300 && response.status < 400 && response.headers.has('location')) {
+      await response.body?.cancel();
+      throw new SkillError(`Redirect blocked (${response.status})`);
+    }
+    return response;
+  };
+}

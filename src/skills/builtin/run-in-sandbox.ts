@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { decodeBase64, encodeBase64 } from '../../base64.ts';
+import { normalizeImage } from '../../contract/images.ts';
+import type { RunFile, RunRequestInput } from '../../contract/runs.ts';
+import { type SkillContext, SkillError } from '../define.ts';
+import { normalizeWorkspacePath } from '../workspace-path.ts';
+
+const MAX_TIMEOUT_MS = 60_000;
+
+/** Longest call of a skill that runs in a sandbox: the longest run, and the time to queue, start and copy files. */
+export const SANDBOX_SKILL_TIMEOUT_MS = MAX_TIMEOUT_MS + 15_000;
+
+/** What every skill that runs in a sandbox lets its caller choose. */
+export const sandboxInput = {
+  image: z.string().optional().describe('Container image, if not the usual one.'),
+  timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional().describe('Longest run time.'),
+  networkEnabled: z.boolean().default(false).describe('Ask for network access; refused where the gateway does not allow it.'),
+  files: z
+    .array(z.string().min(1))
+    .max(1_000)
+    .default([])
+    .describe('Paths of workspace files to copy into the working folder. Files made or changed there are saved in the workspace.'),
+};
+
+export type SandboxInput = z.output<z.ZodObject<typeof sandboxInput>>;
+
+/** What every skill that runs in a sandbox answers. */
+export const sandboxOutput = {
+  success: z.boolean().describe('Whether the exit code is 0 and the run was not ended early.'),
+  image: z.string(),
+  exitCode: z.int(),
+  stdout: z.string(),
+  stderr: z.string(),
+  output: z.string().describe('stdout, then stderr.'),
+  truncated: z.boolean(),
+  durationMs: z.number(),
+  killed: z.boolean(),
+  timedOut: z.boolean(),
+  oomKilled: z.boolean(),
+  files: z.array(z.object({ path: z.string(), bytes: z.int() })).describe('Files that the run made or changed, saved in the workspace.'),
+  filesNotSaved: z.array(z.object({ path: z.string(), reason: z.string() })),
+};
+
+type SandboxOutput = z.output<z.ZodObject<typeof sandboxOutput>>;
+
+async function loadFiles(paths: readonly string[], { workspace, limits }: SkillContext): Promise<RunFile[]> {
+  const names = [...new Set(paths.map(normalizeWorkspacePath))];
+  return Promise.all(names.map(async (path) => ({ path, contentBase64: encodeBase64(await workspace.read(path, limits.maxFileBytes)) })));
+}
+
+/** Saves what a run left behind. One file that the workspace refuses fails neither the others nor the run. */
+async function saveFiles(files: readonly RunFile[], { workspace, limits }: SkillContext) {
+  const saved: SandboxOutput['files'] = [];
+  const notSaved: SandboxOutput['filesNotSaved'] = [];
+  // One after the other, so that it does not depend on chance which file still fits.
+  for (const file of files) {
+    try {
+      const bytes = decodeBase64(file.contentBase64) ?? new Uint8Array();
+      const { path } = await workspace.write(file.path, bytes, { append: false, overwrite: true, maxBytes: limits.maxFileBytes });
+      saved.push({ path, bytes: bytes.length });
+    } catch (error) {
+      notSaved.push({ path: file.path, reason: error instanceof SkillError ? error.message : 'The workspace could not be reached' });
+    }
+  }
+  return { files: saved, filesNotSaved: notSaved };
+}
+
+const joinOutput = (stdout: string, stderr: string): string =>
+  stdout === '' || stderr === '' || stdout.endsWith('\n') ? stdout + stderr : `${stdout}\n${stderr}`;
+
+/**
+ * Runs one command in a container, with the workspace's files that were asked for, and saves the files it leaves.
+ * The execution's id is the run's, so that a repeat gets the same run. Throws a SkillError when the image or the network is not allowed.
+ */
+export async function runInSandbox(
+  program: { command: string[]; stdin?: string; defaultImage: string },
+  input: SandboxInput,
+  context: SkillContext,
+): Promise<SandboxOutput> {
+  const { limits } = context;
+  const wanted = input.image?.trim() || program.defaultImage;
+  const image = normalizeImage(wanted, limits.allowedSandboxImages);
+  if (image === undefined) throw new SkillError(`Sandbox image is not allowed: ${wanted}`);
+  if (input.networkEnabled && !limits.sandboxNetworkEnabled)
+    throw new SkillError(
+      'Network access is not allowed in the sandbox. Run without networkEnabled, or set SKILLS_SANDBOX_NETWORK_ENABLED=true on the gateway.',
+    );
+  const request: RunRequestInput = {
+    id: context.executionId,
+    image,
+    command: program.command,
+    stdin: program.stdin ?? '',
+    files: await loadFiles(input.files, context),
+    returnFiles: true,
+    limits: {
+      timeoutMs: input.timeoutMs ?? limits.sandboxTimeoutMs,
+      networkEnabled: input.networkEnabled,
+      maxOutputChars: limits.maxSandboxOutputChars,
+      maxFileBytes: limits.maxFileBytes,
+    },
+  };
+  const result = await context.sandbox.run(request, { signal: context.signal });
+  const { exitCode, stdout, stderr, truncated, durationMs, killed, timedOut, oomKilled } = result;
+  return {
+    success: exitCode === 0 && !killed && !timedOut,
+    image,
+    exitCode,
+    stdout,
+    stderr,
+    output: joinOutput(stdout, stderr),
+    truncated,
+    durationMs,
+    killed,
+    timedOut,
+    oomKilled,
+    ...(await saveFiles(result.files, context)),
+  };
+}
