@@ -101,6 +101,8 @@ CREATE TABLE workspace_files (
   updated_at TEXT NOT NULL,
   PRIMARY KEY (workspace, path)
 );
+-- Answers how much a workspace holds without reading its files.
+CREATE INDEX workspace_files_usage ON workspace_files (workspace, size_bytes);
 
 CREATE TABLE a2a_tasks (
   id TEXT PRIMARY KEY,
