@@ -25,3 +25,6 @@ export interface Execution {
   finishedAt: string | null;
   leaseExpiresAt: string | null;
 }
+
+/** Whether the execution has ended; then it never changes again. */
+export const isFinished = ({ status }: Pick<Execution, 'status'>): boolean => status !== 'pending' && status !== 'running';

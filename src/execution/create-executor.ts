@@ -1,0 +1,152 @@
+import { AppError } from '../errors.ts';
+import { canonicalJson, type JsonValue } from '../json.ts';
+import { type SkillContext, SkillError } from '../skills/define.ts';
+import { type Skill, skillKey } from '../skills/skill.ts';
+import { APPROVAL_TTL_MS } from './approval.ts';
+import type { ApprovalStore } from './approval-store.ts';
+import { awaitExecution } from './await-execution.ts';
+import { digestInput } from './digest-input.ts';
+import type { Execution } from './execution.ts';
+import type { ExecutionStore } from './execution-store.ts';
+import type { Decisions, ExecuteContext, Executor } from './executor.ts';
+import { newExecution } from './new-execution.ts';
+import { CANCELLED, FAILED_UNEXPECTEDLY } from './run-attempt.ts';
+import { leaseEnd, type RunDependencies, runExecution } from './run-execution.ts';
+import type { Runnable } from './runnable.ts';
+import { scrubFault, scrubMessage } from './scrub-message.ts';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_RETRIES = 3;
+/** Largest input that is kept, in characters of JSON text. */
+const MAX_INPUT_CHARS = 4 * 1024 * 1024;
+
+export interface ExecutorDependencies extends RunDependencies {
+  executions: ExecutionStore;
+  approvals: Pick<ApprovalStore, 'findDecision'>;
+  runnableFor: (skill: Skill) => Runnable;
+  contextFor: (execution: Execution, signal: AbortSignal) => SkillContext;
+  newId: () => string;
+}
+
+export interface SkillExecutor extends Executor, Decisions {
+  /** The timeout of an attempt of a skill that has none of its own; 30,000 ms at first. Throws a RangeError unless positive. */
+  setTimeout(ms: number): void;
+  /** The attempts after the first for a skill that says nothing about it; 3 at first. Throws a RangeError when negative. */
+  setMaxRetries(count: number): void;
+  /** With an owner, only an execution of that owner. */
+  getExecution(id: string, apiKeyId?: string): Promise<Execution | undefined>;
+  /** Newest first; of all owners when the owner is undefined. */
+  listExecutions(apiKeyId: string | undefined, limit: number, offset: number): Promise<Execution[]>;
+  countExecutions(apiKeyId?: string): Promise<number>;
+}
+
+type Prepared = { success: true; data: unknown; runnable: Runnable } | { success: false; error: string; isTooLarge: boolean };
+
+const ownedBy = (apiKeyId: string | undefined) => (apiKeyId === undefined ? {} : { apiKeyId });
+
+export function createExecutor(dependencies: ExecutorDependencies): SkillExecutor {
+  const { executions, approvals, runnableFor, contextFor, now, newId, sleep, log } = dependencies;
+  let defaultTimeoutMs = DEFAULT_TIMEOUT_MS;
+  let defaultMaxRetries = DEFAULT_MAX_RETRIES;
+
+  /** Never throws: a skill that cannot even be set up fails like one that cannot run. */
+  function prepare(skill: Skill, input: JsonValue): Prepared {
+    if (canonicalJson(input).length > MAX_INPUT_CHARS)
+      return { success: false, error: `The input exceeds the ${MAX_INPUT_CHARS} character limit`, isTooLarge: true };
+    try {
+      const runnable = runnableFor(skill);
+      const parsed = runnable.parse(input);
+      return parsed.success ? { ...parsed, runnable } : { success: false, error: scrubFault(parsed.error), isTooLarge: false };
+    } catch (error) {
+      if (error instanceof SkillError) return { success: false, error: scrubMessage(error.message), isTooLarge: false };
+      log.error('skills.executor.unexpected', { skill: skillKey(skill), error });
+      return { success: false, error: FAILED_UNEXPECTEDLY, isTooLarge: false };
+    }
+  }
+
+  /** What the database refuses for a reason of the caller's passes; that it fails is logged and told without detail. */
+  async function reach<Result>(query: Promise<Result>): Promise<Result> {
+    try {
+      return await query;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      log.error('skills.executor.database_failed', { error });
+      throw new AppError('database_unavailable', 'The database cannot be reached');
+    }
+  }
+
+  function requireAllowed(skill: Skill, { customSkillExecutionEnabled }: ExecuteContext): void {
+    if (customSkillExecutionEnabled === false && skill.kind !== 'builtin')
+      throw new AppError('skill_off', `Skill ${skillKey(skill)} is off for this request: only built-in skills may run`);
+  }
+
+  return {
+    async execute(skill, input, context) {
+      requireAllowed(skill, context);
+      const prepared = prepare(skill, input);
+      const timeoutMs = skill.timeoutMs ?? defaultTimeoutMs;
+      const maxRetries = skill.maxRetries ?? defaultMaxRetries;
+      const { signal } = context;
+      const refusal = prepared.success ? (signal.aborted ? CANCELLED : undefined) : prepared.error;
+      const createdAt = now();
+      const leaseExpiresAt = refusal === undefined ? leaseEnd(createdAt, timeoutMs) : null;
+      const kept = !prepared.success && prepared.isTooLarge ? null : input;
+      const row = newExecution(skill, kept, context, { id: newId(), createdAt, leaseExpiresAt, refusal });
+      const approval =
+        refusal === undefined && context.approvalId !== undefined
+          ? { id: context.approvalId, inputSha256: await digestInput(input) }
+          : undefined;
+      const { execution, repeated } = await reach(executions.claim(row, approval));
+      if (repeated) return reach(awaitExecution(execution, { executions, sleep, now, signal }));
+      if (!prepared.success || refusal !== undefined) return execution;
+      const { runnable, data } = prepared;
+      const run = (attemptSignal: AbortSignal) => runnable.run(data, contextFor(execution, attemptSignal));
+      return runExecution(execution, { skill, run, timeoutMs, maxRetries, clientSignal: signal }, dependencies);
+    },
+
+    async park(skill, input, context) {
+      requireAllowed(skill, context);
+      const prepared = prepare(skill, input);
+      if (!prepared.success) throw new AppError('invalid_request', prepared.error);
+      const createdAt = now();
+      const row = newExecution(skill, input, context, { id: newId(), createdAt, leaseExpiresAt: null });
+      const approval = {
+        id: newId(),
+        apiKeyId: context.apiKeyId,
+        skillId: skill.id,
+        skillName: skill.name,
+        skillVersion: skill.version,
+        input,
+        inputSha256: await digestInput(input),
+        sessionId: context.sessionId,
+        status: 'pending' as const,
+        createdAt: row.createdAt,
+        expiresAt: new Date(createdAt.getTime() + APPROVAL_TTL_MS).toISOString(),
+        executionId: row.id,
+      };
+      return reach(executions.park(row, approval));
+    },
+
+    checkInput(skill, input) {
+      const prepared = prepare(skill, input);
+      return prepared.success ? undefined : prepared.error;
+    },
+
+    async findDecision(skill, input, { apiKeyId, requestId, callId }) {
+      const inputSha256 = await digestInput(input);
+      return reach(approvals.findDecision({ apiKeyId, skillId: skill.id, inputSha256, requestId, callId }, now()));
+    },
+
+    setTimeout(ms) {
+      if (!(Number.isSafeInteger(ms) && ms > 0)) throw new RangeError('The timeout must be a whole number of milliseconds above 0');
+      defaultTimeoutMs = ms;
+    },
+    setMaxRetries(count) {
+      if (!(Number.isSafeInteger(count) && count >= 0)) throw new RangeError('The number of retries must be a whole number, 0 or more');
+      defaultMaxRetries = count;
+    },
+    getExecution: (id, apiKeyId) => executions.get(id, apiKeyId),
+    listExecutions: (apiKeyId, limit, offset) => executions.list(ownedBy(apiKeyId), limit, offset),
+    countExecutions: (apiKeyId) => executions.count(ownedBy(apiKeyId)),
+  };
+}

@@ -1,0 +1,68 @@
+import type { JsonValue } from '../json.ts';
+import type { Approval } from './approval.ts';
+import type { Execution, ExecutionStatus } from './execution.ts';
+import type { ParkedCall } from './executor.ts';
+
+/** A repeat of a claim that within this time gets the stored result; after it the claim is free again. */
+export const CLAIM_TTL_MS = 24 * 3_600_000;
+
+export const INTERRUPTED = 'interrupted';
+export const APPROVAL_EXPIRED = 'The approval expired';
+
+/** A row to insert. Without a lease it is not about to run: it is parked, or was refused. */
+export type NewExecution = Execution & { skillId: string };
+
+export interface Claimed {
+  execution: Execution;
+  /** True when the row was there before: the same call, asked for again. */
+  repeated: boolean;
+}
+
+/** How a run ended. */
+export interface Outcome {
+  status: Extract<ExecutionStatus, 'success' | 'error' | 'timeout'>;
+  output: JsonValue;
+  errorMessage: string | null;
+  durationMs: number;
+  attempts: number;
+  startedAt: string | null;
+  finishedAt: string;
+}
+
+export interface ExecutionFilter {
+  apiKeyId?: string;
+  /** A skill's id, name or `name@version`. */
+  skill?: string;
+  status?: ExecutionStatus;
+  /** ISO 8601 UTC; the first moment that counts. */
+  from?: string;
+  /** ISO 8601 UTC; the first moment that does not count any more. */
+  to?: string;
+}
+
+/** Where executions are kept. Every method rejects with the database's error when that cannot be reached. */
+export interface ExecutionStore {
+  /**
+   * Inserts the row if its skill may run at this moment, or finds the one that holds the claim already. With an approval the row that it
+   * parked takes over the claim instead, and the approval is used up.
+   * Rejects with an AppError: `skill_off`, `skills_disabled`, `idempotency_conflict`, or `conflict` for an approval that does not fit.
+   */
+  claim(execution: NewExecution, approval?: { id: string; inputSha256: string }): Promise<Claimed>;
+  /** Inserts the row and its approval, or finds the identical call of the same owner that waits already. Rejects as `claim` does. */
+  park(execution: NewExecution, approval: Approval & { inputSha256: string }): Promise<ParkedCall>;
+  /** Marks an attempt as begun. False: the row is finished, its run must not go on. */
+  start(id: string, attempt: { attempts: number; startedAt: string; leaseExpiresAt: string }): Promise<boolean>;
+  /** Writes the end of a run. False: the row was finished before, and stays as it is. */
+  finish(id: string, outcome: Outcome): Promise<boolean>;
+  /** Ends a row whose lease has run out, and gives the row as it is then. */
+  interrupt(id: string, now: Date): Promise<Execution | undefined>;
+  get(id: string, apiKeyId?: string): Promise<Execution | undefined>;
+  /** Newest first. */
+  list(filter: ExecutionFilter, limit: number, offset: number): Promise<Execution[]>;
+  count(filter: ExecutionFilter): Promise<number>;
+  listPage(filter: ExecutionFilter, page: number, limit: number): Promise<{ data: Execution[]; total: number }>;
+  /** Ends every row whose lease has run out as `error`, "interrupted"; their number. */
+  recoverLeases(now: Date): Promise<number>;
+  /** The number of rows that went; unfinished ones stay. */
+  deleteOlderThan(cutoff: Date): Promise<number>;
+}
