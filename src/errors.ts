@@ -19,11 +19,12 @@ export const ERROR_STATUS = {
   unknown_suspended_turn: 409,
   payload_too_large: 413,
   internal_error: 500,
+  upstream_failed: 502,
+  upstream_incomplete: 502,
   upstream_invalid: 502,
   upstream_unreachable: 502,
   database_unavailable: 503,
   management_not_configured: 503,
-  provider_not_configured: 503,
   skills_disabled: 503,
   upstream_timeout: 504,
 } as const;

@@ -1,0 +1,69 @@
+import type { JsonObject } from '../json.ts';
+import type { CallVisibility, Reply, ToolCall } from '../providers/adapter.ts';
+import { createTurnId, markCallId } from './call-marker.ts';
+import type { Exchange } from './exchange.ts';
+import { createLoopBounds } from './loop-bounds.ts';
+import { createCallRunner } from './run-calls.ts';
+import { SUSPENDED_TURN_TTL_MS } from './suspended-turns.ts';
+import { type LoopOutcome, runInlineRound, runToolLoop } from './tool-loop.ts';
+
+export interface ExchangeLoop {
+  /** How calls look to the client while a reply is streamed. */
+  readonly liveVisibility: CallVisibility;
+  /** Runs the loop with one way of calling the model; `signal` fires when the client leaves. */
+  run(callModel: (request: JsonObject) => Promise<JsonObject>, signal: AbortSignal): Promise<{ reply: Reply; visibility: CallVisibility }>;
+}
+
+/** What plain and streamed replies have in common: bounds, owned calls, suspension of mixed turns and the report. */
+export function createExchangeLoop({ dependencies, request, settings, original, injected, selected, resultMode }: Exchange): ExchangeLoop {
+  const { executor, suspendedTurns, now, newId, log } = dependencies;
+  const { adapter, apiKeyId, requestId, headers, stopwatch } = request;
+  const turnId = createTurnId(newId);
+  const isOwned = (call: Pick<ToolCall, 'name'>) => selected.skillFor(call) !== undefined;
+  const isHidden = (name: string) => resultMode === 'loop' && isOwned({ name });
+  const bounds = createLoopBounds(settings, now);
+  const runner = createCallRunner({
+    executor,
+    skillFor: selected.skillFor,
+    context: { apiKeyId, sessionId: headers.get('x-omniroute-session'), requestId: headers.get('idempotency-key') ?? requestId },
+    log,
+  });
+
+  /** Keeps what the client does not see when it has calls of its own to answer; true when there is anything to keep. */
+  async function suspend({ responses, request: lastRequest, pendingResults }: LoopOutcome): Promise<boolean> {
+    const response = responses.at(-1) ?? {};
+    const { calls } = adapter.readTurn(response);
+    const hidesSomething = responses.length > 1 || calls.some(isOwned);
+    if (resultMode === 'inline' || !hidesSomething || calls.every(isOwned)) return false;
+    const transcript = adapter.suspendTurn(original, lastRequest, response, pendingResults);
+    await suspendedTurns.save({ id: turnId, apiKeyId, transcript, expiresInMs: SUSPENDED_TURN_TTL_MS });
+    return true;
+  }
+
+  return {
+    liveVisibility: {
+      isHidden,
+      clientCallId: (id, afterHidden) => (resultMode === 'inline' ? id : markCallId({ id, turnId, provisional: !afterHidden })),
+    },
+    async run(callModel, signal) {
+      const runCalls = (calls: readonly ToolCall[]) => {
+        for (const { name } of calls) log.info('skills.interception.tool_call_detected', { requestId, tool: name });
+        const deadline = AbortSignal.timeout(bounds.remainingMs());
+        return stopwatch.time('tools', () => runner.run(calls, { signal, deadline, shorten: bounds.shorten }));
+      };
+      const loop = { adapter, request: injected, bounds, callModel, isOwned, runCalls };
+      const outcome = await (resultMode === 'inline' ? runInlineRound(loop) : runToolLoop(loop));
+      const suspended = await suspend(outcome);
+      const { responses } = outcome;
+      const usageByRound = responses.map((response) => adapter.readTurn(response).usage ?? null);
+      return {
+        reply: {
+          responses,
+          report: { rounds: responses.length, executions: [...runner.executions], usageByRound },
+          inlineResults: resultMode === 'inline' ? outcome.pendingResults : [],
+        },
+        visibility: { isHidden, clientCallId: (id) => (suspended ? markCallId({ id, turnId, provisional: false }) : id) },
+      };
+    },
+  };
+}

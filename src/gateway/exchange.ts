@@ -1,0 +1,57 @@
+import type { ProviderConfig } from '../env.ts';
+import type { Executor } from '../execution/executor.ts';
+import type { JsonObject } from '../json.ts';
+import type { Logger } from '../logger.ts';
+import type { ProviderAdapter } from '../providers/adapter.ts';
+import type { Settings } from '../settings.ts';
+import type { OfferedSkills } from './offered-skills.ts';
+import type { SelectedTools } from './select-tools.ts';
+import type { Stopwatch } from './stopwatch.ts';
+import type { SuspendedTurnStore } from './suspended-turns.ts';
+
+export interface GatewayDependencies {
+  providers: readonly ProviderConfig[];
+  executor: Executor;
+  suspendedTurns: SuspendedTurnStore;
+  /** Cached; a warm isolate answers without waiting for the database. */
+  offeredSkills(apiKeyId: string): Promise<OfferedSkills>;
+  settings(): Promise<Settings>;
+  fetch: typeof globalThis.fetch;
+  now(): number;
+  newId(): string;
+  log: Logger;
+}
+
+/** One request of a client, with what the HTTP layer knows of it. */
+export interface GatewayRequest {
+  adapter: ProviderAdapter;
+  /** Path of the provider's endpoint behind its base URL. */
+  path: string;
+  body: JsonObject;
+  /** The bytes that `body` was read from. */
+  bytes: Uint8Array;
+  headers: Headers;
+  apiKeyId: string;
+  requestId: string;
+  /** Fires when the client leaves. */
+  signal: AbortSignal;
+  waitUntil(work: Promise<unknown>): void;
+  stopwatch: Stopwatch;
+}
+
+export type ResultMode = Settings['resultMode'];
+
+/** What both kinds of replies work on. */
+export interface Exchange {
+  dependencies: GatewayDependencies;
+  request: GatewayRequest;
+  settings: Settings;
+  /** The client's request, suspended turns restored, without our tools. */
+  original: JsonObject;
+  /** `original` with our tools. */
+  injected: JsonObject;
+  selected: SelectedTools;
+  resultMode: ResultMode;
+  /** Opens one upstream call. */
+  send(body: JsonObject, signal: AbortSignal): Promise<Response>;
+}

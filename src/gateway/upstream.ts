@@ -1,0 +1,121 @@
+import type { ProviderConfig } from '../env.ts';
+import { AppError } from '../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+
+/** A reply of a model provider that is not a success; forwarded to the client while headers are open. */
+export class UpstreamRefusal extends Error {
+  override readonly name = 'UpstreamRefusal';
+  readonly response: Response;
+
+  constructor(response: Response) {
+    super(`The model provider answered ${response.status}`);
+    this.response = response;
+  }
+}
+
+/** Headers of the client that a provider may see. Credentials are never among them. */
+const FORWARDED_HEADERS = [
+  'accept',
+  'user-agent',
+  'openai-organization',
+  'openai-project',
+  'openai-beta',
+  'anthropic-version',
+  'anthropic-beta',
+];
+
+/** Longest silence of a provider, before its first byte or between two. */
+export const UPSTREAM_IDLE_MS = 120_000;
+
+const MAX_REPLY_BYTES = 32 * 1024 * 1024;
+
+export function upstreamHeaders(provider: ProviderConfig, client: Headers): Headers {
+  const headers = new Headers({ 'content-type': 'application/json' });
+  for (const name of FORWARDED_HEADERS) {
+    const value = client.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  if (provider.apiKey !== undefined) headers.set('authorization', `Bearer ${provider.apiKey}`);
+  return headers;
+}
+
+export interface UpstreamCall {
+  url: string;
+  headers: Headers;
+  body: BodyInit;
+  /** Fires when the client leaves. */
+  signal: AbortSignal;
+}
+
+/** Sends one request. Rejects with `upstream_unreachable`, or `upstream_timeout` when no reply begins in time. */
+export async function openUpstream(fetch: typeof globalThis.fetch, { url, headers, body, signal }: UpstreamCall): Promise<Response> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), UPSTREAM_IDLE_MS);
+  try {
+    return await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any([signal, timeout.signal]) });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (timeout.signal.aborted) throw new AppError('upstream_timeout', `The model provider did not answer within ${UPSTREAM_IDLE_MS} ms`);
+    throw new AppError('upstream_unreachable', 'The model provider cannot be reached');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Hands over the chunks of a body until it ends. Rejects with `upstream_timeout`, `upstream_incomplete`, or the client's abort reason. */
+export async function readChunks(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  onChunk: (chunk: Uint8Array) => Promise<void> | void,
+): Promise<void> {
+  const reader = body.getReader();
+  let fault: AppError | undefined;
+  const cancel = (reason: unknown) => void reader.cancel(reason).catch(() => {});
+  const onAbort = () => cancel(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  const expire = () => {
+    fault = new AppError('upstream_timeout', `The model provider was silent for ${UPSTREAM_IDLE_MS} ms`);
+    cancel(fault);
+  };
+  let timer = setTimeout(expire, UPSTREAM_IDLE_MS);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (fault) throw fault;
+      signal.throwIfAborted();
+      if (done) return;
+      clearTimeout(timer);
+      await onChunk(value);
+      timer = setTimeout(expire, UPSTREAM_IDLE_MS);
+    }
+  } catch (error) {
+    cancel(error);
+    if (error instanceof AppError || signal.aborted) throw error;
+    throw new AppError('upstream_incomplete', "The model provider's reply broke off");
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Reads a JSON reply. Throws an UpstreamRefusal for an error status and `upstream_invalid` for what is not a JSON object. */
+export async function readJsonReply(response: Response, signal: AbortSignal): Promise<JsonObject> {
+  if (!response.ok) throw new UpstreamRefusal(response);
+  if (response.body === null) throw new AppError('upstream_invalid', 'The model provider sent an empty reply');
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  await readChunks(response.body, signal, (chunk) => {
+    size += chunk.length;
+    if (size > MAX_REPLY_BYTES) throw new AppError('upstream_invalid', `The model provider's reply exceeds ${MAX_REPLY_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  });
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text + decoder.decode()) as JsonValue;
+  } catch {
+    throw new AppError('upstream_invalid', 'The model provider sent a reply that is not JSON');
+  }
+  if (!isJsonObject(value)) throw new AppError('upstream_invalid', 'The model provider sent a reply that is not a JSON object');
+  return value;
+}

@@ -1,0 +1,26 @@
+import type { ProviderConfig, WireFormat } from '../env.ts';
+import { AppError } from '../errors.ts';
+
+export interface ModelRoute {
+  provider: ProviderConfig;
+  /** The model's name as the provider knows it. */
+  model: string;
+}
+
+const matches = (pattern: string, model: string): boolean =>
+  pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : pattern === model;
+
+/**
+ * The provider that a model is asked from: `name/model` picks the provider of that name, a model that a provider lists goes there, and
+ * everything else goes to the first provider of the format that lists none. Throws `model_not_found`.
+ */
+export function routeModel(providers: readonly ProviderConfig[], format: WireFormat, model: string): ModelRoute {
+  const candidates = providers.filter((provider) => provider.format === format);
+  const slash = model.indexOf('/');
+  const named = candidates.find((provider) => slash > 0 && provider.name === model.slice(0, slash));
+  if (named) return { provider: named, model: model.slice(slash + 1) };
+  const listing = candidates.find((provider) => provider.models.some((pattern) => matches(pattern, model)));
+  const provider = listing ?? candidates.find(({ models }) => models.length === 0);
+  if (provider) return { provider, model };
+  throw new AppError('model_not_found', `No provider is configured for the model ${model.slice(0, 200)}`);
+}
