@@ -1,23 +1,18 @@
 import { request } from 'node:http';
 
 /**
- * Where a Docker daemon listens, from DOCKER_HOST.
+ * Where a Docker daemon listens, from DOCKER_HOST. Sandbox-hosts talk to a Unix socket only.
  * @param {string | undefined} dockerHost
- * @returns {{ socketPath: string } | { host: string, port: number }}
+ * @returns {{ socketPath: string }}
  */
 export function engineAddress(dockerHost) {
-  if (dockerHost === undefined || dockerHost === '') {
-    return { socketPath: process.platform === 'win32' ? '//./pipe/docker_engine' : '/var/run/docker.sock' };
-  }
-  if (dockerHost.startsWith('unix://')) return { socketPath: dockerHost.slice('unix://'.length) };
-  const tcp = /^(?:tcp|http):\/\/([^:/]+):(\d+)\/?$/.exec(dockerHost);
-  if (tcp === null) throw new Error(`DOCKER_HOST ${dockerHost} is not supported: use unix:///path or tcp://host:port`);
-  return { host: tcp[1], port: Number(tcp[2]) };
+  if (dockerHost === undefined || dockerHost === '') return { socketPath: '/var/run/docker.sock' };
+  if (/^unix:\/\/\/./.test(dockerHost)) return { socketPath: dockerHost.slice('unix://'.length) };
+  throw new Error(`DOCKER_HOST ${dockerHost} is not supported: use a Unix socket, such as unix:///var/run/docker.sock`);
 }
 
 /** How a person would write the address. */
-export const nameAddress = (address) =>
-  'socketPath' in address ? `unix://${address.socketPath}` : `tcp://${address.host}:${address.port}`;
+export const nameAddress = (address) => `unix://${address.socketPath}`;
 
 /**
  * One call of the Docker Engine API (https://docs.docker.com/reference/api/engine/). Resolves to the status and the body's text;

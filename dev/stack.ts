@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { applyMigrations } from './migrate.ts';
+import { prepareCredentials, writeCredentials } from './stack/credentials.ts';
+import { callScheduled, runCron } from './stack/cron.ts';
+import { ensureDevelopmentKey } from './stack/development-key.ts';
+import { createPartGroup, type PartGroup } from './stack/part-group.ts';
+import { planStack } from './stack/plan.ts';
+import { assertPortIsFree } from './stack/ports.ts';
+import { type Environment, readStackSettings, type StackSettings } from './stack/settings.ts';
+import { planMiniflare, planWrangler } from './stack/worker-plan.ts';
+
+export interface StackOptions {
+  env: Environment;
+  /** Every line that a part prints. */
+  log(part: string, line: string): void;
+  /** Runs the worker under `wrangler dev`. */
+  wrangler?: boolean;
+}
+
+export interface Stack {
+  url: string;
+  managementToken: string;
+  /** Whether the token was made up by us and not given by MANAGEMENT_TOKEN. */
+  madeManagementToken: boolean;
+  /** A key for development, with the default scopes. */
+  apiKey: string;
+  /** Whether the scripted model answers, since no provider is configured. */
+  isScripted: boolean;
+  /** Resolves once every part is gone: to undefined after `stop`, else to the sentence that says which part died. */
+  ended: Promise<string | undefined>;
+  stop(): Promise<void>;
+}
+
+async function assertPortsAreFree(settings: StackSettings): Promise<void> {
+  await assertPortIsFree('PORT', settings.PORT);
+  if (settings.LIBSQL_URL === undefined) await assertPortIsFree('LIBSQL_PORT', settings.LIBSQL_PORT);
+  if (settings.SANDBOX_POOLS === undefined) await assertPortIsFree('SANDBOX_PORT', settings.SANDBOX_PORT);
+}
+
+/**
+ * Starts what a gateway is made of, on this machine alone: database, migrations, sandbox-host, scripted model and worker, except
+ * for those that the environment replaces by one of its own. When one part dies, all are stopped. Rejects with an Error whose
+ * message is for the user, and with nothing left running.
+ */
+export async function startStack({ env, log, wrangler = false }: StackOptions): Promise<Stack> {
+  const settings = readStackSettings(env);
+  await assertPortsAreFree(settings);
+  const credentialsFile = join(settings.DATA_DIR, 'credentials.json');
+  const credentials = prepareCredentials(credentialsFile);
+  const managementToken = settings.MANAGEMENT_TOKEN ?? credentials.managementToken;
+  const sandboxSecret = settings.SANDBOX_SECRET ?? credentials.sandboxSecret;
+  const plan = await planStack(env, settings, { managementToken, sandboxSecret });
+  const worker = await (wrangler ? planWrangler : planMiniflare)({ env, settings, variables: plan.variables });
+
+  const parts = createPartGroup(log);
+  try {
+    await parts.start(plan.backends);
+    await applyMigrations(plan.database);
+    await parts.start([worker]);
+    if (!(await callScheduled(plan.url))) log(worker.name, 'the scheduled handler failed');
+    const apiKey = await ensureDevelopmentKey(plan.url, managementToken, credentials.apiKey);
+    writeCredentials(credentialsFile, { ...credentials, apiKey });
+    return {
+      ...keepRunning(plan.url, parts, (line) => log(worker.name, line)),
+      url: plan.url,
+      managementToken,
+      madeManagementToken: settings.MANAGEMENT_TOKEN === undefined,
+      apiKey: apiKey.key,
+      isScripted: plan.isScripted,
+    };
+  } catch (error) {
+    await parts.stop();
+    throw error;
+  }
+}
+
+/** Calls the scheduled handler until a part dies or `stop` is called, and ends all parts then. */
+function keepRunning(url: string, parts: PartGroup, log: (line: string) => void): Pick<Stack, 'ended' | 'stop'> {
+  const stopping = new AbortController();
+  const ended = Promise.race([runCron(url, stopping.signal, log), parts.firstEnd()]).then(async (reason) => {
+    const died = stopping.signal.aborted ? undefined : reason;
+    stopping.abort();
+    await parts.stop();
+    return died;
+  });
+  return {
+    ended,
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { Miniflare, type MiniflareOptions } from 'miniflare';
+import { bundleWorker, COMPATIBILITY_DATE } from './bundle-worker.ts';
+import { HOST } from './stack/ports.ts';
+
+export interface WorkerOptions {
+  port: number;
+  /** Variables of the worker. */
+  variables: Record<string, string>;
+  /** The worker's first module, instead of the gateway. */
+  entry?: string;
+  /** Called when workerd died; by then Miniflare has started another one. */
+  onCrash(): void;
+}
+
+/** Runs a worker in workerd. Its scheduled handler is called by GET /cdn-cgi/local/scheduled. */
+export async function startWorker({ port, variables, entry, onCrash }: WorkerOptions): Promise<Miniflare> {
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, { type: 'text' as const, value }]));
+  const options: MiniflareOptions = {
+    host: HOST,
+    port,
+    cf: false,
+    telemetry: { enabled: false },
+    unsafeTriggerHandlers: true,
+    unsafeHandleRuntimeRestart: onCrash,
+    workers: [
+      {
+        config: {
+          name: 'omniroute-edge',
+          compatibilityDate: COMPATIBILITY_DATE,
+          manifest: { mainModule: 'index.js', modules: { 'index.js': { type: 'esm', contents: await bundleWorker(entry) } } },
+          env,
+        },
+      },
+    ],
+  };
+  const miniflare = new Miniflare(options);
+  await miniflare.ready;
+  return miniflare;
+}
+
+/** Started by the stack, with its variables as JSON in WORKER_VARIABLES, so that none of them is seen in a list of processes. */
+async function main({ PORT, WORKER_VARIABLES = '{}', WORKER_ENTRY }: NodeJS.ProcessEnv): Promise<void> {
+  const miniflare = await startWorker({
+    port: Number(PORT),
+    variables: JSON.parse(WORKER_VARIABLES) as Record<string, string>,
+    ...(WORKER_ENTRY ? { entry: join(process.cwd(), WORKER_ENTRY) } : {}),
+    onCrash() {
+      console.error('workerd crashed');
+      process.exit(1);
+    },
+  });
+  const stop = async (): Promise<void> => {
+    await miniflare.dispose();
+    process.exit(0);
+  };
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+}
+
+if (import.meta.main) {
+  await main(process.env).catch((error: Error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+}
