@@ -20,7 +20,8 @@ export async function workspaceId(apiKeyId: string): Promise<string> {
 }
 
 /** `a/b/c.txt` lies in `a` and `a/b`. */
-const foldersOf = (path: string): string[] => path.split('/').flatMap((_, index, segments) => (index === 0 ? [] : segments.slice(0, index).join('/')));
+const foldersOf = (path: string): string[] =>
+  path.split('/').flatMap((_, index, segments) => (index === 0 ? [] : segments.slice(0, index).join('/')));
 
 /** Names that begin with `path/`; `0` is the character after `/`. */
 const insideOf = (path: string): SQL => sql`(path > ${`${path}/`} AND path < ${`${path}0`})`;

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { createPublicFetch } from '../../src/net/public-fetch.ts';
+import { SkillError } from '../../src/skills/define.ts';
+import { createInternet, DNS_URL } from '../support/fake-internet.ts';
+
+const hosts = {
+  'example.com': ['93.184.215.14', '2606:2800:21f::1'],
+  'loopback.example.com': ['127.0.0.1'],
+  'mixed.example.com': ['93.184.215.14', '10.0.0.1'],
+  'mixed6.example.com': ['93.184.215.14', '::1'],
+  'odd.example.com': ['93.184.215.14', '0x7f.1'],
+};
+const signal = new AbortController().signal;
+
+function setUp(site?: (request: Request) => Response | Promise<Response>) {
+  const internet = createInternet(site === undefined ? { hosts } : { hosts, site });
+  return { ...internet, publicFetch: createPublicFetch({ fetch: internet.fetch, dnsOverHttpsUrl: DNS_URL }) };
+}
+
+describe('createPublicFetch', () => {
+  it('asks a host whose addresses are all public', async () => {
+    const { publicFetch, requests } = setUp();
+    const response = await publicFetch(new URL('https://example.com./a'), { method: 'POST', body: 'x', signal });
+    expect(await response.text()).toBe('hello');
+    expect(requests.map(({ url, method, redirect }) => ({ url, method, redirect }))).toEqual([
+      { url: 'https://example.com/a', method: 'POST', redirect: 'manual' },
+    ]);
+  });
+
+  it('asks an address without a look-up', async () => {
+    const { publicFetch, queries } = setUp();
+    expect((await publicFetch(new URL('http://93.184.215.14/'), { signal })).status).toBe(200);
+    expect(queries).toEqual([]);
+  });
+
+  it.each([
+    'http://127.0.0.1/',
+    'http://localhost/',
+    'http://user@example.com/',
+    'ftp://example.com/',
+    'http://loopback.example.com/',
+    'http://mixed.example.com/',
+    'http://mixed6.example.com/',
+    'http://odd.example.com/',
+    'http://unknown.example.com/',
+  ])('refuses %s and sends nothing there', async (url) => {
+    const { publicFetch, requests } = setUp();
+    await expect(publicFetch(new URL(url), { signal })).rejects.toEqual(new SkillError('Blocked private or local URL'));
+    expect(requests).toEqual([]);
+  });
+
+  it.each([300, 301, 302, 303, 307, 308])('refuses a redirect with %i', async (status) => {
+    const { publicFetch, requests } = setUp(() => new Response(null, { status, headers: { location: 'http://127.0.0.1/' } }));
+    await expect(publicFetch(new URL('https://example.com/'), { signal })).rejects.toEqual(new SkillError(`Redirect blocked (${status})`));
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([300, 304])('hands on %i without a location', async (status) => {
+    const { publicFetch } = setUp(() => new Response(null, { status }));
+    expect((await publicFetch(new URL('https://example.com/'), { signal })).status).toBe(status);
+  });
+
+  it('says which host does not answer, and nothing else', async () => {
+    const { publicFetch } = setUp(() => Promise.reject(new TypeError('connect ECONNREFUSED 93.184.215.14:8443')));
+    await expect(publicFetch(new URL('https://example.com:8443/secret?token=1'), { signal })).rejects.toEqual(
+      new SkillError('No answer from example.com:8443'),
+    );
+  });
+
+  it.each(['dns', 'site'] as const)('rejects with the reason of a signal that fires while it waits for the %s', async (where) => {
+    const controller = new AbortController();
+    const hang = (request: Request) =>
+      new Promise<Response>((_, reject) => {
+        request.signal.addEventListener('abort', () => reject(request.signal.reason));
+        controller.abort(new Error('left'));
+      });
+    const internet = createInternet(where === 'dns' ? { dns: (_, __, request) => hang(request) } : { hosts, site: hang });
+    const publicFetch = createPublicFetch({ fetch: internet.fetch, dnsOverHttpsUrl: DNS_URL });
+    await expect(publicFetch(new URL('https://example.com/'), { signal: controller.signal })).rejects.toThrow('left');
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { resolveHost } from '../../src/net/resolve-host.ts';
+import { createInternet, DNS_URL } from '../support/fake-internet.ts';
+
+const never = new AbortController().signal;
+const resolverOf = (internet: Parameters<typeof createInternet>[0]) => {
+  const { fetch, queries } = createInternet(internet);
+  return { fetch, queries, dnsOverHttpsUrl: DNS_URL };
+};
+
+describe('resolveHost', () => {
+  it('lists every IPv4 and IPv6 address and leaves aliases out', async () => {
+    const resolver = resolverOf({ hosts: { 'example.com': ['1.2.3.4', '2606:4700::1', '5.6.7.8'] } });
+    expect(await resolveHost('example.com', resolver, never)).toEqual(['1.2.3.4', '5.6.7.8', '2606:4700::1']);
+    expect(resolver.queries.sort()).toEqual(['example.com A', 'example.com AAAA']);
+  });
+
+  it('asks for the JSON form and does not follow redirects', async () => {
+    const seen: [string | null, string][] = [];
+    const dns = (_: string, type: string, request: Request) => {
+      seen.push([request.headers.get('accept'), request.redirect]);
+      return Response.json({ Status: 0, Answer: type === 'A' ? [{ type: 1, data: '1.2.3.4' }] : [] });
+    };
+    expect(await resolveHost('example.com', resolverOf({ dns }), never)).toEqual(['1.2.3.4']);
+    expect(seen).toEqual([
+      ['application/dns-json', 'manual'],
+      ['application/dns-json', 'manual'],
+    ]);
+  });
+
+  it.each<[string, (name: string, type: string) => Response]>([
+    ['a name that does not exist', () => Response.json({ Status: 3 })],
+    ['a server failure', () => Response.json({ Status: 2 })],
+    ['no address', () => Response.json({ Status: 0, Answer: [{ type: 5, data: 'other.example.' }] })],
+    ['an error status', () => new Response('{"Status":0,"Answer":[{"type":1,"data":"1.2.3.4"}]}', { status: 500 })],
+    ['a redirect', () => new Response(null, { status: 302, headers: { location: 'https://example.com/' } })],
+    ['an answer that is not JSON', () => new Response('<html>')],
+    ['an answer of another shape', () => Response.json([1])],
+    ['an answer that is too long', () => Response.json({ Status: 0, Answer: [{ type: 1, data: '1.2.3.4' }], Comment: 'x'.repeat(70_000) })],
+    [
+      'a failure of one of the two queries',
+      (_, type) => Response.json(type === 'A' ? { Status: 0, Answer: [{ type: 1, data: '1.2.3.4' }] } : { Status: 2 }),
+    ],
+    [
+      'an unreachable resolver',
+      () => {
+        throw new TypeError('fetch failed');
+      },
+    ],
+  ])('rejects on %s', async (_, dns) => {
+    await expect(resolveHost('example.com', resolverOf({ dns }), never)).rejects.toThrow();
+  });
+
+  it('rejects when the signal fires', async () => {
+    const controller = new AbortController();
+    const dns = (_: string, __: string, request: Request) =>
+      new Promise<Response>((_, reject) => {
+        request.signal.addEventListener('abort', () => reject(request.signal.reason));
+        controller.abort(new Error('left'));
+      });
+    await expect(resolveHost('example.com', resolverOf({ dns }), controller.signal)).rejects.toThrow('left');
+  });
+});
