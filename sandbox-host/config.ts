@@ -1,0 +1,66 @@
+import { availableParallelism, totalmem } from 'node:os';
+import { z } from 'zod';
+import { allowedImages } from '../src/contract/images.ts';
+import { skillsEnvironment } from '../src/contract/limits.ts';
+
+export interface HostConfig {
+  address: string;
+  port: number;
+  /** Marks this host's containers. Two hosts on one Docker daemon need two ids; the next life of a host needs the same one. */
+  hostId: string;
+  secret: string;
+  socketPath: string;
+  maxConcurrent: number;
+  maxQueue: number;
+  images: readonly string[];
+  networkAllowed: boolean;
+  maxOutputChars: number;
+  maxFileBytes: number;
+}
+
+const count = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'Use a whole number')
+    .transform(Number)
+    .pipe(z.int().min(min, `Use at least ${min}`).max(max, `Use at most ${max}`));
+
+const environment = skillsEnvironment.extend({
+  SANDBOX_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'Use an IP address to listen on').default('127.0.0.1'),
+  SANDBOX_PORT: count(1, 65_535).default(8_890),
+  SANDBOX_HOST_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'Use at most 63 letters, digits, ".", "_" and "-"')
+    .optional(),
+  SANDBOX_SECRET: z.string('Required: a secret that the gateway knows too').min(32, 'Use at least 32 characters'),
+  DOCKER_HOST: z
+    .string()
+    .regex(/^unix:\/\/\/.+/, 'Use a Unix socket, such as unix:///var/run/docker.sock')
+    .default('unix:///var/run/docker.sock'),
+  SANDBOX_MAX_CONCURRENT: count(1, 1_000).optional(),
+  SANDBOX_MAX_QUEUE: count(0, 10_000).default(32),
+});
+
+/** Ten runs a core at 0.1 CPU each, as far as their default of 256 MiB fits into half of the memory. */
+const defaultConcurrency = () => Math.max(1, Math.min(10 * availableParallelism(), Math.floor(totalmem() / 2 / 268_435_456)));
+
+/** Reads the environment; an empty variable counts as not set. Throws an Error with one line per bad variable, never its value. */
+export function readHostConfig(variables: Record<string, string | undefined>): HostConfig {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  const env = parsed.data;
+  return {
+    address: env.SANDBOX_ADDRESS,
+    port: env.SANDBOX_PORT,
+    hostId: env.SANDBOX_HOST_ID ?? `port-${env.SANDBOX_PORT}`,
+    secret: env.SANDBOX_SECRET,
+    socketPath: env.DOCKER_HOST.slice('unix://'.length),
+    maxConcurrent: env.SANDBOX_MAX_CONCURRENT ?? defaultConcurrency(),
+    maxQueue: env.SANDBOX_MAX_QUEUE,
+    images: allowedImages(env.SKILLS_ALLOWED_SANDBOX_IMAGES),
+    networkAllowed: env.SKILLS_SANDBOX_NETWORK_ENABLED,
+    maxOutputChars: env.SKILLS_MAX_SANDBOX_OUTPUT_CHARS,
+    maxFileBytes: env.SKILLS_MAX_FILE_BYTES,
+  };
+}

@@ -1,0 +1,77 @@
+import { availableParallelism } from 'node:os';
+import type { RunResult } from '../src/contract/runs.ts';
+import { AdmissionQueue } from './admission-queue.ts';
+import { createRequestVerifier } from './auth.ts';
+import type { HostConfig } from './config.ts';
+import { createColdSource } from './container-source.ts';
+import { createDockerEngine } from './docker-engine.ts';
+import type { Logger } from './logger.ts';
+import { outcomeOf, RunMetrics } from './metrics.ts';
+import { createReadiness } from './readiness.ts';
+import { removeLeftovers } from './remove-leftovers.ts';
+import { RunRegistry } from './run-registry.ts';
+import { SandboxRunner } from './sandbox-runner.ts';
+import { createServer } from './server.ts';
+
+export interface SandboxHost {
+  app: ReturnType<typeof createServer>;
+  runner: SandboxRunner;
+  /** Removes what an earlier life of this host left; resolves with the number of containers. */
+  sweep(): Promise<number>;
+  /** Takes no more runs, lets those that run go on for at most `graceMs`, then kills them. Resolves when no container is left. */
+  drain(graceMs: number): Promise<void>;
+}
+
+/** Puts a sandbox-host together. */
+export function createHost(config: HostConfig, bootId: string, log: Logger): SandboxHost {
+  const identity = { hostId: config.hostId, bootId };
+  const engine = createDockerEngine(config.socketPath);
+  const queue = new AdmissionQueue(config);
+  const metrics = new RunMetrics();
+  const runner = new SandboxRunner({ engine, source: createColdSource(engine, identity), queue });
+  const now = () => Date.now();
+
+  const registry = new RunRegistry({
+    now,
+    kill: (id) => runner.kill(id),
+    async start({ image, command, env, ...rest }, on) {
+      const startedAt = now();
+      try {
+        const result = await runner.run(image, command, env, { ...rest, ...on });
+        record(result, now() - startedAt);
+        return result;
+      } catch (error) {
+        metrics.count('refused', 0);
+        throw error;
+      }
+    },
+  });
+
+  function record(result: RunResult, totalMs: number): void {
+    const outcome = outcomeOf(result);
+    metrics.count(outcome, totalMs);
+    log('info', 'sandbox.run.complete', { id: result.id, outcome, exitCode: result.exitCode, totalMs });
+  }
+
+  const app = createServer({
+    config,
+    cpus: availableParallelism(),
+    runner,
+    registry,
+    queue,
+    metrics,
+    verify: createRequestVerifier(config.secret, now),
+    readiness: createReadiness(engine, config.images, now),
+    log,
+  });
+  return {
+    app,
+    runner,
+    sweep: () => removeLeftovers(engine, identity),
+    async drain(graceMs) {
+      queue.close();
+      await runner.idle(graceMs);
+      await runner.killAll();
+    },
+  };
+}

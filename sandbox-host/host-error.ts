@@ -1,0 +1,14 @@
+import type { HostErrorCode } from '../src/contract/runs.ts';
+
+/** A failure that the caller of the sandbox-host reads. `server.ts` turns it into a response. */
+export class HostError extends Error {
+  readonly code: HostErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+  override readonly name = 'HostError';
+
+  constructor(code: HostErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import { serve } from '@hono/node-server';
+import { type HostConfig, readHostConfig } from './config.ts';
+import { createHost } from './create-host.ts';
+import { createLogger } from './logger.ts';
+import { startReaper } from './reaper.ts';
+
+/** How long runs may go on once the host is told to stop; a second signal ends them at once. */
+const DRAIN_MS = 5_000;
+/** How long a supervisor of containers has been seen to take for its first answer; the sweep is tried again until Docker is there. */
+const SWEEP_RETRY_MS = 2_000;
+
+function readConfigOrExit(): HostConfig {
+  try {
+    return readHostConfig(process.env);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exit(1);
+  }
+}
+
+const config = readConfigOrExit();
+const log = createLogger(
+  (line) => process.stdout.write(line),
+  () => new Date(),
+);
+const bootId = randomUUID();
+const host = createHost(config, bootId, log);
+const dismissReaper = startReaper(config.socketPath, bootId);
+
+/** Retries, since Docker may start after us. */
+async function sweep(): Promise<void> {
+  try {
+    const removed = await host.sweep();
+    if (removed > 0) log('warn', 'sandbox.host.swept', { removed });
+  } catch (error) {
+    log('warn', 'sandbox.host.sweep_failed', { reason: error instanceof Error ? error.message : 'unknown' });
+    setTimeout(sweep, SWEEP_RETRY_MS).unref();
+  }
+}
+await sweep();
+
+const server = serve({ fetch: host.app.fetch, hostname: config.address, port: config.port }, ({ address, port }) => {
+  log('info', 'sandbox.host.ready', { address, port, hostId: config.hostId, capacity: config.maxConcurrent });
+}) as Server;
+// Runs answer after up to a minute of queue and a minute of work; nothing but the drain ends them early.
+server.requestTimeout = 0;
+server.on('error', (error) => {
+  process.stderr.write(`SANDBOX_PORT: cannot listen on ${config.address}:${config.port}: ${error.message}\n`);
+  dismissReaper();
+  process.exit(1);
+});
+
+let draining = false;
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  if (draining) {
+    await host.runner.killAll();
+    return;
+  }
+  draining = true;
+  log('info', 'sandbox.host.draining', { signal });
+  await host.drain(DRAIN_MS);
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  await closed;
+  dismissReaper();
+  log('info', 'sandbox.host.stopped');
+}
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);

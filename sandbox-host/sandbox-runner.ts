@@ -1,0 +1,138 @@
+import type { OutputStream, RunRequest, RunResult } from '../src/contract/runs.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
+import type { ContainerSource, StartedContainer } from './container-source.ts';
+import type { DockerEngine } from './docker-engine.ts';
+import { runProgram } from './run-program.ts';
+
+/** What a run needs besides its image, command and environment. */
+export interface RunConfig extends Omit<RunRequest, 'image' | 'command' | 'env'> {
+  onStart?(): void;
+  onOutput?(stream: OutputStream, text: string): void;
+}
+
+export interface RunningContainer {
+  runId: string;
+  containerId: string;
+  image: string;
+  /** Milliseconds since the epoch. */
+  takenAt: number;
+}
+
+/** How long a container may take to go by itself once its run is over. */
+const REMOVAL_GRACE_MS = 2_000;
+
+interface ActiveRun {
+  controller: AbortController;
+  /** Settles when the run's container is gone. */
+  gone: Promise<void>;
+}
+
+const KILLED_BEFORE_START = {
+  exitCode: 137,
+  stdout: '',
+  stderr: '',
+  truncated: false,
+  timedOut: false,
+  oomKilled: false,
+  killed: true,
+  durationMs: 0,
+  warm: false,
+  files: [],
+} as const;
+
+const wasKilled = Symbol('killed');
+
+/** Runs programs in containers, each in one of its own, as many at a time as the queue lets in. */
+export class SandboxRunner {
+  readonly #engine: DockerEngine;
+  readonly #source: ContainerSource;
+  readonly #queue: AdmissionQueue;
+  readonly #active = new Map<string, ActiveRun>();
+  readonly #containers = new Map<string, RunningContainer>();
+
+  constructor(parts: { engine: DockerEngine; source: ContainerSource; queue: AdmissionQueue }) {
+    this.#engine = parts.engine;
+    this.#source = parts.source;
+    this.#queue = parts.queue;
+  }
+
+  /** Containers that exist at this moment, also those whose run has just ended. */
+  get runningContainers(): RunningContainer[] {
+    return [...this.#containers.values()];
+  }
+
+  /**
+   * Runs a command to its end. The id must not be that of another active run. Rejects with a HostError when nothing has run, or with `internal_error` when
+   * a started run was lost.
+   */
+  async run(image: string, command: string[], env: Record<string, string>, config: RunConfig): Promise<RunResult> {
+    const { onStart, onOutput, ...rest } = config;
+    const request: RunRequest = { ...rest, image, command, env };
+    const controller = new AbortController();
+    const { promise: gone, resolve: setGone } = Promise.withResolvers<void>();
+    this.#active.set(request.id, { controller, gone });
+    const queuedAt = Date.now();
+    let container: StartedContainer | undefined;
+    let release: (() => void) | undefined;
+    try {
+      release = await this.#queue.acquire(controller.signal);
+      const queuedMs = Date.now() - queuedAt;
+      container = await this.#source.take(request);
+      const { containerId, warm } = container;
+      this.#containers.set(containerId, { runId: request.id, containerId, image, takenAt: Date.now() });
+      const result = await runProgram(this.#engine, container, request, {
+        signal: controller.signal,
+        onStart: () => onStart?.(),
+        onOutput: (stream, text) => onOutput?.(stream, text),
+      });
+      return { id: request.id, ...result, queuedMs, warm };
+    } catch (error) {
+      if (error === wasKilled) return { id: request.id, ...KILLED_BEFORE_START, files: [], queuedMs: Date.now() - queuedAt };
+      throw error;
+    } finally {
+      void this.#clear(container).then(() => {
+        release?.();
+        setGone();
+        if (this.#active.get(request.id)?.gone === gone) this.#active.delete(request.id);
+      });
+    }
+  }
+
+  /** Ends a run, waiting or running. False when there is none of this id. */
+  kill(id: string): boolean {
+    const run = this.#active.get(id);
+    run?.controller.abort(wasKilled);
+    return run !== undefined;
+  }
+
+  /** Ends all runs and resolves with their number when no container of theirs is left. */
+  async killAll(): Promise<number> {
+    const runs = [...this.#active.values()];
+    for (const { controller } of runs) controller.abort(wasKilled);
+    await Promise.all(runs.map(({ gone }) => gone));
+    return runs.length;
+  }
+
+  /** Resolves when no run is left, after `timeoutMs` at the latest. */
+  async idle(timeoutMs: number): Promise<void> {
+    const { promise: timeout, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    await Promise.race([timeout, Promise.all([...this.#active.values()].map(({ gone }) => gone))]);
+    clearTimeout(timer);
+  }
+
+  /** Sees to it that a container goes, with force when it does not by itself. */
+  async #clear(container: StartedContainer | undefined): Promise<void> {
+    if (!container) return;
+    const removed = container.removed.then(
+      () => true,
+      () => false,
+    );
+    const { promise: timeout, resolve } = Promise.withResolvers<false>();
+    const timer = setTimeout(() => resolve(false), REMOVAL_GRACE_MS);
+    const isGone = await Promise.race([removed, timeout]);
+    clearTimeout(timer);
+    if (!isGone) await this.#engine.remove(container.containerId).catch(() => undefined);
+    this.#containers.delete(container.containerId);
+  }
+}

@@ -1,0 +1,171 @@
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { normalizeImage } from '../src/contract/images.ts';
+import {
+  HEALTH_PATH,
+  HOST_ERROR_STATUS,
+  LOAD_HEADER,
+  MAX_REQUEST_BYTES,
+  READY_PATH,
+  RUNS_PATH,
+  type RunEvent,
+  type RunRequest,
+  runRequest,
+} from '../src/contract/runs.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
+import type { SignedRequest } from './auth.ts';
+import type { HostConfig } from './config.ts';
+import { HostError } from './host-error.ts';
+import type { Logger } from './logger.ts';
+import type { RunMetrics } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
+import type { RegisteredRun, RunRegistry } from './run-registry.ts';
+import type { SandboxRunner } from './sandbox-runner.ts';
+
+export interface ServerParts {
+  config: Pick<HostConfig, 'hostId' | 'images' | 'networkAllowed' | 'maxOutputChars' | 'maxFileBytes'>;
+  /** CPUs of the machine. */
+  cpus: number;
+  runner: Pick<SandboxRunner, 'kill' | 'killAll' | 'runningContainers'>;
+  registry: RunRegistry;
+  queue: AdmissionQueue;
+  metrics: RunMetrics;
+  verify: (request: SignedRequest) => Promise<void>;
+  readiness: () => Promise<Readiness>;
+  log: Logger;
+}
+
+const NDJSON = 'application/x-ndjson';
+
+function parseRun(body: Uint8Array): RunRequest {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    throw new HostError('invalid_request', 'The body is not valid JSON');
+  }
+  const parsed = runRequest.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new HostError('invalid_request', [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '));
+}
+
+/** The run as this host allows it: images and network as configured, limits never above the host's own. */
+function admitRun(run: RunRequest, { config, cpus }: ServerParts): RunRequest {
+  const image = normalizeImage(run.image, config.images);
+  if (image === undefined) throw new HostError('image_not_allowed', `Sandbox image is not allowed: ${run.image}`);
+  if (run.limits.networkEnabled && !config.networkAllowed) {
+    throw new HostError('network_not_allowed', 'Network access is not allowed on this sandbox host');
+  }
+  const limits = {
+    ...run.limits,
+    cpuLimit: Math.min(run.limits.cpuLimit, cpus * 1_000),
+    maxOutputChars: Math.min(run.limits.maxOutputChars, config.maxOutputChars),
+    maxFileBytes: Math.min(run.limits.maxFileBytes, config.maxFileBytes),
+  };
+  return { ...run, image, limits };
+}
+
+/** Events of a run as lines of JSON, the last one its result or error. Call it before the run has started, so that no output is missed. */
+function eventStream(run: RegisteredRun): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let unfollow = () => {};
+  return new ReadableStream({
+    start(controller) {
+      const send = (event: RunEvent) => controller.enqueue(encoder.encode(`${JSON.stringify(event)}\n`));
+      unfollow = run.follow({ onOutput: (stream, text) => send({ type: 'output', stream, text }) });
+      run.result
+        .then(
+          (result): RunEvent => ({ type: 'result', result }),
+          (error): RunEvent => ({ type: 'error', ...describeError(error) }),
+        )
+        .then((event) => {
+          unfollow();
+          send(event);
+          controller.close();
+        })
+        .catch(() => undefined);
+    },
+    cancel: () => unfollow(),
+  });
+}
+
+const describeError = (error: unknown) =>
+  error instanceof HostError ? { code: error.code, error: error.message } : { code: 'internal_error', error: 'Internal error' };
+
+/** The sandbox-host's HTTP interface. Everything under `/v1` has to be signed. */
+export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint8Array<ArrayBuffer> } }> {
+  const { config, runner, registry, queue, metrics, log } = parts;
+  const app = new Hono<{ Variables: { body: Uint8Array<ArrayBuffer> } }>();
+
+  app.use(async (c, next) => {
+    await next();
+    c.res.headers.set(LOAD_HEADER, `${queue.admitted + queue.waiting}/${queue.maxConcurrent}`);
+  });
+  const onTooLarge = () => {
+    throw new HostError('payload_too_large', `The body is larger than ${MAX_REQUEST_BYTES} bytes`);
+  };
+  app.use('/v1/*', bodyLimit({ maxSize: MAX_REQUEST_BYTES, onError: onTooLarge }), async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    const body = new Uint8Array(await c.req.arrayBuffer());
+    await parts.verify({ authorization: c.req.header('authorization'), method: c.req.method, path: pathname + search, body });
+    c.set('body', body);
+    await next();
+  });
+
+  app.post(RUNS_PATH, async (c) => {
+    const run = registry.join(admitRun(parseRun(c.var.body), parts), c.req.raw.signal);
+    if (!c.req.header('accept')?.includes(NDJSON)) return c.json(await run.result);
+    const events = eventStream(run);
+    await run.started;
+    // A run that could not start has its own status; one that did answers with what happens.
+    if (!run.hasStarted) await run.result;
+    return c.body(events, 200, { 'content-type': NDJSON });
+  });
+  app.get(RUNS_PATH, (c) => c.json({ runs: registry.active, containers: runner.runningContainers }));
+  app.delete(RUNS_PATH, async (c) => c.json({ killed: await runner.killAll() }));
+  app.delete(`${RUNS_PATH}/:id`, (c) => {
+    const id = c.req.param('id');
+    if (!runner.kill(id)) throw new HostError('not_found', `No active run has the id ${id}`);
+    return c.json({ id, killed: true });
+  });
+
+  app.get(HEALTH_PATH, (c) =>
+    c.json({
+      status: queue.closed ? 'draining' : 'ok',
+      hostId: config.hostId,
+      running: queue.admitted,
+      waiting: queue.waiting,
+      capacity: queue.maxConcurrent,
+    }),
+  );
+  app.get(READY_PATH, async (c) => {
+    const readiness = await parts.readiness();
+    const ready = readiness.ready && !queue.closed;
+    return c.json({ ...readiness, ready, draining: queue.closed }, ready ? 200 : 503);
+  });
+  app.get('/metrics', (c) =>
+    c.body(
+      metrics.render({
+        active: queue.admitted,
+        waiting: queue.waiting,
+        capacity: queue.maxConcurrent,
+        containers: runner.runningContainers.length,
+      }),
+      200,
+      { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+    ),
+  );
+
+  app.notFound((c) => c.json(describeError(new HostError('not_found', 'No such path')), HOST_ERROR_STATUS.not_found));
+  app.onError((error, c) => {
+    if (!(error instanceof HostError)) {
+      log('error', 'sandbox.request.failed', { reason: error.message });
+      return c.json(describeError(error), HOST_ERROR_STATUS.internal_error);
+    }
+    if (error.cause instanceof Error) log('warn', 'sandbox.request.refused', { code: error.code, reason: error.cause.message });
+    if (error.retryAfterSeconds !== undefined) c.header('retry-after', String(error.retryAfterSeconds));
+    return c.json(describeError(error), HOST_ERROR_STATUS[error.code]);
+  });
+  return app;
+}
