@@ -15,6 +15,8 @@ export interface StackOptions {
   log(part: string, line: string): void;
   /** Runs the worker under `wrangler dev`. */
   wrangler?: boolean;
+  /** First module of another worker, run in place of the gateway by the tests of the stack itself. */
+  workerEntry?: string;
 }
 
 export interface Stack {
@@ -42,7 +44,7 @@ async function assertPortsAreFree(settings: StackSettings): Promise<void> {
  * for those that the environment replaces by one of its own. When one part dies, all are stopped. Rejects with an Error whose
  * message is for the user, and with nothing left running.
  */
-export async function startStack({ env, log, wrangler = false }: StackOptions): Promise<Stack> {
+export async function startStack({ env, log, wrangler = false, workerEntry }: StackOptions): Promise<Stack> {
   const settings = readStackSettings(env);
   await assertPortsAreFree(settings);
   const credentialsFile = join(settings.DATA_DIR, 'credentials.json');
@@ -50,7 +52,7 @@ export async function startStack({ env, log, wrangler = false }: StackOptions): 
   const managementToken = settings.MANAGEMENT_TOKEN ?? credentials.managementToken;
   const sandboxSecret = settings.SANDBOX_SECRET ?? credentials.sandboxSecret;
   const plan = await planStack(env, settings, { managementToken, sandboxSecret });
-  const worker = await (wrangler ? planWrangler : planMiniflare)({ env, settings, variables: plan.variables });
+  const worker = await (wrangler ? planWrangler : planMiniflare)({ env, settings, variables: plan.variables, entry: workerEntry });
 
   const parts = createPartGroup(log);
   try {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Miniflare, type MiniflareOptions } from 'miniflare';
 import { bundleWorker, COMPATIBILITY_DATE } from './bundle-worker.ts';
 import { HOST } from './stack/ports.ts';
@@ -44,7 +43,7 @@ async function main({ PORT, WORKER_VARIABLES = '{}', WORKER_ENTRY }: NodeJS.Proc
   const miniflare = await startWorker({
     port: Number(PORT),
     variables: JSON.parse(WORKER_VARIABLES) as Record<string, string>,
-    ...(WORKER_ENTRY ? { entry: join(process.cwd(), WORKER_ENTRY) } : {}),
+    ...(WORKER_ENTRY ? { entry: WORKER_ENTRY } : {}),
     onCrash() {
       console.error('workerd crashed');
       process.exit(1);

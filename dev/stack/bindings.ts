@@ -1,6 +1,7 @@
 import type { Environment } from './settings.ts';
 
-const PROVIDER_VARIABLES = [
+/** The variables that say which models to ask. */
+export const PROVIDER_VARIABLES = [
   'OPENAI_API_KEY',
   'OPENAI_BASE_URL',
   'ANTHROPIC_API_KEY',

@@ -5,7 +5,9 @@ const GRACE_MS = 15_000;
 
 function endGroup(): void {
   process.kill(process.pid, 'SIGTERM');
-  setTimeout(() => process.kill(-process.pid, 'SIGKILL'), GRACE_MS);
+  setTimeout(() => process.kill(-process.pid, 'SIGKILL'), GRACE_MS).unref();
 }
 
 process.stdin.once('end', endGroup).once('error', endGroup).resume();
+// Listening is no reason for a part to stay that would end by itself.
+process.stdin.unref();

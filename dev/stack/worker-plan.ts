@@ -8,15 +8,17 @@ interface WorkerPlanOptions {
   env: Environment;
   settings: StackSettings;
   variables: Record<string, string>;
+  /** The worker's first module, when it is not the gateway. */
+  entry: string | undefined;
 }
 
 const healthUrl = (settings: StackSettings): string => `http://${HOST}:${settings.PORT}/healthz`;
 
 /** The worker in workerd, by Miniflare. The variables stay out of every list of processes. */
-export const planMiniflare = ({ env, settings, variables }: WorkerPlanOptions): PartPlan => ({
+export const planMiniflare = ({ env, settings, variables, entry }: WorkerPlanOptions): PartPlan => ({
   name: 'worker',
   command: [programPath('dev/worker.ts')],
-  env: { ...env, PORT: String(settings.PORT), WORKER_VARIABLES: JSON.stringify(variables) },
+  env: { ...env, PORT: String(settings.PORT), WORKER_VARIABLES: JSON.stringify(variables), WORKER_ENTRY: entry },
   readyUrl: healthUrl(settings),
 });
 
@@ -28,7 +30,7 @@ function envLine([name, value]: [string, string]): string {
 }
 
 /** The worker under `wrangler dev`, which loads it anew when its code changes. */
-export async function planWrangler({ env, settings, variables }: WorkerPlanOptions): Promise<PartPlan> {
+export async function planWrangler({ env, settings, variables, entry }: WorkerPlanOptions): Promise<PartPlan> {
   const folder = join(settings.DATA_DIR, 'wrangler');
   const variablesFile = join(folder, 'variables.env');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -37,7 +39,7 @@ export async function planWrangler({ env, settings, variables }: WorkerPlanOptio
   const files = ['--config', programPath('wrangler.toml'), '--env-file', variablesFile, '--persist-to', folder];
   return {
     name: 'wrangler',
-    command: [programPath('node_modules/wrangler/bin/wrangler.js'), 'dev', ...where, ...files, '--show-interactive-dev-session=false'],
+    command: [programPath('node_modules/wrangler/bin/wrangler.js'), 'dev', ...(entry === undefined ? [] : [entry]), ...where, ...files, '--show-interactive-dev-session=false'],
     env: { ...env, CI: '1', WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1' },
     readyUrl: healthUrl(settings),
   };
