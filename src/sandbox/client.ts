@@ -1,0 +1,203 @@
+import {
+  type HostErrorCode,
+  hostError,
+  LOAD_HEADER,
+  MAX_REQUEST_BYTES,
+  MAX_RETURNED_BYTES,
+  READY_PATH,
+  RUNS_PATH,
+  type RunRequestInput,
+  type RunResult,
+  runResult,
+} from '../contract/runs.ts';
+import type { SandboxPool } from '../env.ts';
+import { readBytes } from '../net/read-bytes.ts';
+import { type Sandbox, SkillError } from '../skills/define.ts';
+import { HostDirectory, type KnownHost, type Location } from './host-directory.ts';
+import { signRequest } from './sign-request.ts';
+
+export interface SandboxClientOptions {
+  pools: readonly SandboxPool[];
+  /** Shared with the sandbox-hosts. */
+  secret: string | undefined;
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  now: () => number;
+  /** At least 16 characters that nobody can guess. */
+  newId: () => string;
+  /** As `Math.random`. */
+  random: () => number;
+}
+
+export const SANDBOX_STATUSES = ['ok', 'unavailable', 'not_configured'] as const;
+export type SandboxStatus = (typeof SANDBOX_STATUSES)[number];
+
+/** The sandbox-hosts as a whole; as a `Sandbox` it starts with the first pool. Keep one per isolate, since it learns which hosts work. */
+export interface SandboxClient extends Sandbox {
+  /** The sandbox that tries the pool nearest to where a request came in first. */
+  near(location: Location): Sandbox;
+  /** Whether any host can run programs; answers within a second. Never rejects. */
+  probe(): Promise<SandboxStatus>;
+}
+
+const PROBE_TIMEOUT_MS = 1_000;
+const KILL_TIMEOUT_MS = 2_000;
+/** What a run may take on top of its own timeout: its wait for a place and the container's start. */
+const OVERHEAD_MS = 60_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_OUTPUT_CHARS = 100_000;
+
+/** Nothing has run on this host, or what has is lost with its connection: the next one may try. */
+class TryNextHost extends Error {
+  readonly code: HostErrorCode | undefined;
+
+  constructor(code?: HostErrorCode) {
+    super(code ?? 'unreachable');
+    this.code = code;
+  }
+}
+
+const unavailable = () => new SkillError('No sandbox host is available', { beforeRun: true });
+const cancelled = () => new SkillError('The run was cancelled');
+
+/** Largest answer that a host may give to this run: JSON takes up to 6 bytes for a character, base64 4 for 3. */
+const maxAnswerBytes = (request: RunRequestInput) =>
+  12 * (request.limits?.maxOutputChars ?? DEFAULT_OUTPUT_CHARS) + Math.ceil((MAX_RETURNED_BYTES * 4) / 3) + 1_048_576;
+
+/** What to make of an answer other than 200. */
+function failureOf(status: number, body: unknown, image: string): Error {
+  const parsed = hostError.safeParse(body);
+  if (!parsed.success) return status >= 500 ? new TryNextHost() : new SkillError('The sandbox host sent an answer that cannot be read');
+  const { code, error } = parsed.data as { code: HostErrorCode; error: string };
+  switch (code) {
+    case 'queue_full':
+    case 'draining':
+    case 'docker_unavailable':
+    case 'image_missing':
+      return new TryNextHost(code);
+    case 'image_not_allowed':
+      return new SkillError(`Sandbox image is not allowed: ${image}`);
+    case 'unauthorized':
+      return new SkillError('The sandbox host does not accept the signature of this gateway');
+    case 'internal_error':
+      return new SkillError('The sandbox host lost the run');
+    default:
+      return new SkillError(error);
+  }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The gateway's side of the sandbox-hosts' interface. */
+export function createSandboxClient(options: SandboxClientOptions): SandboxClient {
+  const { secret, now, newId } = options;
+  const directory = new HostDirectory(options);
+
+  async function send(host: KnownHost, method: string, path: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal) {
+    const authorization = await signRequest({ method, path, body }, { secret: secret ?? '', id: newId(), now: now() });
+    const headers = { authorization, ...(body.length > 0 && { 'content-type': 'application/json' }) };
+    const init: RequestInit = { method, headers, redirect: 'manual', signal };
+    if (body.length > 0) init.body = body;
+    return options.fetch(host.url + path, init);
+  }
+
+  async function isReady(host: KnownHost): Promise<boolean> {
+    try {
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const response = await options.fetch(host.url + READY_PATH, { redirect: 'manual', signal });
+      await response.body?.cancel();
+      host.reportLoad(response.headers.get(LOAD_HEADER));
+      return response.ok;
+    } catch {
+      return false;
+    }
+  }
+
+  async function kill(host: KnownHost, id: string): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(KILL_TIMEOUT_MS);
+      const response = await send(host, 'DELETE', `${RUNS_PATH}/${id}`, new Uint8Array(), signal);
+      await response.body?.cancel();
+    } catch {
+      // The host ends a run that nobody waits for by itself.
+    }
+  }
+
+  async function post(host: KnownHost, request: RunRequestInput, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<RunResult> {
+    const response = await send(host, 'POST', RUNS_PATH, body, signal);
+    const { bytes } = await readBytes(response, { maxBytes: maxAnswerBytes(request), signal });
+    host.reportLoad(response.headers.get(LOAD_HEADER));
+    const answer = parseJson(bytes);
+    if (response.status !== 200) throw failureOf(response.status, answer, request.image);
+    const parsed = runResult.safeParse(answer);
+    if (!parsed.success) throw new SkillError('The sandbox host sent an answer that cannot be read');
+    return parsed.data;
+  }
+
+  /** Asks one host, a second time when the connection breaks: the same id gets the run that may have begun there. */
+  async function ask(host: KnownHost, request: RunRequestInput, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<RunResult> {
+    const deadline = AbortSignal.timeout((request.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS) + OVERHEAD_MS);
+    const either = AbortSignal.any([signal, deadline]);
+    const isOurs = (error: unknown) => error instanceof SkillError || error instanceof TryNextHost || either.aborted;
+    host.inFlight += 1;
+    try {
+      return await post(host, request, body, either).catch((error) => {
+        if (isOurs(error)) throw error;
+        return post(host, request, body, either);
+      });
+    } catch (error) {
+      if (!either.aborted) throw isOurs(error) ? error : new TryNextHost();
+      await kill(host, request.id);
+      throw signal.aborted ? cancelled() : new SkillError('The sandbox host did not answer in time');
+    } finally {
+      host.inFlight -= 1;
+    }
+  }
+
+  async function run(request: RunRequestInput, signal: AbortSignal, location: Location): Promise<RunResult> {
+    if (secret === undefined) throw unavailable();
+    const body = new TextEncoder().encode(JSON.stringify(request));
+    if (body.length > MAX_REQUEST_BYTES) throw new SkillError(`Program and files are larger than ${MAX_REQUEST_BYTES} bytes`);
+    let isImageMissing = false;
+    for (const host of directory.candidates(location)) {
+      if (signal.aborted) throw cancelled();
+      if (host.isSuspect && !(await isReady(host))) {
+        host.reportFailure(now());
+        continue;
+      }
+      try {
+        const result = await ask(host, request, body, signal);
+        host.reportSuccess();
+        return result;
+      } catch (error) {
+        if (!(error instanceof TryNextHost)) throw error;
+        isImageMissing ||= error.code === 'image_missing';
+        if (error.code === 'queue_full' || error.code === 'image_missing') host.reportSuccess();
+        else host.reportFailure(now());
+      }
+    }
+    throw isImageMissing ? new SkillError(`Sandbox image is not installed: ${request.image}`, { beforeRun: true }) : unavailable();
+  }
+
+  const near = (location: Location): Sandbox => ({ run: (request, { signal }) => run(request, signal, location) });
+  return {
+    ...near({}),
+    near,
+    async probe() {
+      const hosts = directory.candidates({});
+      if (hosts.length === 0 || secret === undefined) return 'not_configured';
+      const requireReady = async (host: KnownHost) => {
+        if (!(await isReady(host))) throw new TryNextHost();
+      };
+      return Promise.any(hosts.map(requireReady)).then(
+        () => 'ok',
+        () => 'unavailable',
+      );
+    },
+  };
+}
