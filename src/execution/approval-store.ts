@@ -16,7 +16,7 @@ export interface ApprovalFilter {
   status?: ApprovalStatus;
 }
 
-/** Where approvals are kept. Every method rejects with the database's error when that cannot be reached. */
+/** Where approvals are kept. Every method rejects with `database_unavailable` when the database cannot be reached. */
 export interface ApprovalStore {
   /** The approval that says what to do with this call: unexpired and `approved` or `denied`, or `used` by this very claim. */
   findDecision(query: DecisionQuery, now: Date): Promise<Approval | undefined>;

@@ -1,10 +1,12 @@
 import { AppError } from '../errors.ts';
+import type { Handler } from '../handlers/define-handler.ts';
 import { canonicalJson, type JsonValue } from '../json.ts';
 import { type SkillContext, SkillError } from '../skills/define.ts';
 import { type Skill, skillKey } from '../skills/skill.ts';
 import { APPROVAL_TTL_MS } from './approval.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { awaitExecution } from './await-execution.ts';
+import { describeUnexpected } from './describe-unexpected.ts';
 import { digestInput } from './digest-input.ts';
 import type { Execution } from './execution.ts';
 import type { ExecutionStore } from './execution-store.ts';
@@ -26,9 +28,13 @@ export interface ExecutorDependencies extends RunDependencies {
   runnableFor: (skill: Skill) => Runnable;
   contextFor: (execution: Execution, signal: AbortSignal) => SkillContext;
   newId: () => string;
+  /** The functions that skills of kind `handler` name, where `runnableFor` looks them up. */
+  handlers: Map<string, Handler>;
 }
 
 export interface SkillExecutor extends Executor, Decisions {
+  /** Makes a function known under the name that a skill's `handlerCode` may give; one of the same name is replaced. */
+  registerHandler(name: string, run: Handler['run']): void;
   /** The timeout of an attempt of a skill that has none of its own; 30,000 ms at first. Throws a RangeError unless positive. */
   setTimeout(ms: number): void;
   /** The attempts after the first for a skill that says nothing about it; 3 at first. Throws a RangeError when negative. */
@@ -45,7 +51,7 @@ type Prepared = { success: true; data: unknown; runnable: Runnable } | { success
 const ownedBy = (apiKeyId: string | undefined) => (apiKeyId === undefined ? {} : { apiKeyId });
 
 export function createExecutor(dependencies: ExecutorDependencies): SkillExecutor {
-  const { executions, approvals, runnableFor, contextFor, now, newId, sleep, log } = dependencies;
+  const { executions, approvals, runnableFor, contextFor, handlers, now, newId, sleep, log } = dependencies;
   let defaultTimeoutMs = DEFAULT_TIMEOUT_MS;
   let defaultMaxRetries = DEFAULT_MAX_RETRIES;
 
@@ -59,19 +65,8 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
       return parsed.success ? { ...parsed, runnable } : { success: false, error: scrubFault(parsed.error), isTooLarge: false };
     } catch (error) {
       if (error instanceof SkillError) return { success: false, error: scrubMessage(error.message), isTooLarge: false };
-      log.error('skills.executor.unexpected', { skill: skillKey(skill), error });
+      log.error('skills.executor.unexpected', { skill: skillKey(skill), ...describeUnexpected(error) });
       return { success: false, error: FAILED_UNEXPECTEDLY, isTooLarge: false };
-    }
-  }
-
-  /** What the database refuses for a reason of the caller's passes; that it fails is logged and told without detail. */
-  async function reach<Result>(query: Promise<Result>): Promise<Result> {
-    try {
-      return await query;
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      log.error('skills.executor.database_failed', { error });
-      throw new AppError('database_unavailable', 'The database cannot be reached');
     }
   }
 
@@ -96,8 +91,8 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
         refusal === undefined && context.approvalId !== undefined
           ? { id: context.approvalId, inputSha256: await digestInput(input) }
           : undefined;
-      const { execution, repeated } = await reach(executions.claim(row, approval));
-      if (repeated) return reach(awaitExecution(execution, { executions, sleep, now, signal }));
+      const { execution, repeated } = await executions.claim(row, approval);
+      if (repeated) return awaitExecution(execution, { executions, sleep, now, signal });
       if (!prepared.success || refusal !== undefined) return execution;
       const { runnable, data } = prepared;
       const run = (attemptSignal: AbortSignal) => runnable.run(data, contextFor(execution, attemptSignal));
@@ -124,7 +119,7 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
         expiresAt: new Date(createdAt.getTime() + APPROVAL_TTL_MS).toISOString(),
         executionId: row.id,
       };
-      return reach(executions.park(row, approval));
+      return executions.park(row, approval);
     },
 
     checkInput(skill, input) {
@@ -134,9 +129,10 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
 
     async findDecision(skill, input, { apiKeyId, requestId, callId }) {
       const inputSha256 = await digestInput(input);
-      return reach(approvals.findDecision({ apiKeyId, skillId: skill.id, inputSha256, requestId, callId }, now()));
+      return approvals.findDecision({ apiKeyId, skillId: skill.id, inputSha256, requestId, callId }, now());
     },
 
+    registerHandler: (name, run) => void handlers.set(name, { name, run }),
     setTimeout(ms) {
       if (!(Number.isSafeInteger(ms) && ms > 0)) throw new RangeError('The timeout must be a whole number of milliseconds above 0');
       defaultTimeoutMs = ms;

@@ -40,7 +40,7 @@ export interface ExecutionFilter {
   to?: string;
 }
 
-/** Where executions are kept. Every method rejects with the database's error when that cannot be reached. */
+/** Where executions are kept. Every method rejects with `database_unavailable` when the database cannot be reached. */
 export interface ExecutionStore {
   /**
    * Inserts the row if its skill may run at this moment, or finds the one that holds the claim already. With an approval the row that it

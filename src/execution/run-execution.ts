@@ -1,5 +1,6 @@
 import type { Logger } from '../logger.ts';
 import { type Skill, skillKey } from '../skills/skill.ts';
+import { describeUnexpected } from './describe-unexpected.ts';
 import type { Execution } from './execution.ts';
 import { type ExecutionStore, INTERRUPTED, type Outcome } from './execution-store.ts';
 import { type AttemptResult, CANCELLED, runAttempt } from './run-attempt.ts';
@@ -56,7 +57,7 @@ export async function runExecution(execution: Execution, run: Run, dependencies:
       log.error('skills.executor.write_failed', { ...about, error });
       return true;
     });
-  const onUnexpected = (error: unknown) => log.error('skills.executor.unexpected', { ...about, error });
+  const onUnexpected = (error: unknown) => log.error('skills.executor.unexpected', { ...about, ...describeUnexpected(error) });
 
   const attempt = () => runAttempt(run.run, { timeoutMs, clientSignal, onUnexpected });
 

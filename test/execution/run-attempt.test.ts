@@ -63,7 +63,7 @@ describe('runAttempt', () => {
 
   it('does not call the skill for a client that has left', async () => {
     let calls = 0;
-    const { result } = await attempt(() => (calls += 1), { clientSignal: AbortSignal.abort() });
+    const { result } = await attempt(() => ++calls, { clientSignal: AbortSignal.abort() });
     expect(result).toMatchObject({ errorMessage: 'Cancelled: the client left' });
     expect(calls).toBe(0);
   });

@@ -1,0 +1,107 @@
+import { and, count, desc, eq, gte, inArray, lt, lte, not, or, type SQL, sql } from 'drizzle-orm';
+import { type ExecutionFilter, type ExecutionStore, INTERRUPTED } from '../execution/execution-store.ts';
+import type { Database } from './client.ts';
+import { createExecutionClaims } from './execution-claims.ts';
+import { skillExecutions } from './schema.ts';
+
+const DELETE_BATCH = 1_000;
+
+const isUnfinished = inArray(skillExecutions.status, ['pending', 'running']);
+
+function where({ apiKeyId, skill, status, from, to }: ExecutionFilter): SQL | undefined {
+  const nameAndVersion = sql`${skillExecutions.skillName} || '@' || ${skillExecutions.skillVersion}`;
+  return and(
+    apiKeyId === undefined ? undefined : eq(skillExecutions.apiKeyId, apiKeyId),
+    skill === undefined
+      ? undefined
+      : or(eq(skillExecutions.skillId, skill), eq(skillExecutions.skillName, skill), eq(nameAndVersion, skill)),
+    status === undefined ? undefined : eq(skillExecutions.status, status),
+    from === undefined ? undefined : gte(skillExecutions.createdAt, from),
+    to === undefined ? undefined : lt(skillExecutions.createdAt, to),
+  );
+}
+
+/** Executions in libSQL. Rows change by guarded statements only, so a finished one never changes again. */
+export function createExecutionRepository(db: Database): ExecutionStore {
+  const endLeases = (now: Date, condition?: SQL) => {
+    const finishedAt = now.toISOString();
+    const sinceMs = sql`(julianday(${finishedAt}) - julianday(coalesce(${skillExecutions.startedAt}, ${skillExecutions.createdAt}))) * 86400000`;
+    return db
+      .update(skillExecutions)
+      .set({ status: 'error', errorMessage: INTERRUPTED, finishedAt, durationMs: sql`cast(round(${sinceMs}) as integer)` })
+      .where(and(isUnfinished, lte(skillExecutions.leaseExpiresAt, finishedAt), condition));
+  };
+  const select = (filter: ExecutionFilter, limit: number, offset: number) =>
+    db
+      .select()
+      .from(skillExecutions)
+      .where(where(filter))
+      .orderBy(desc(skillExecutions.createdAt), desc(skillExecutions.id))
+      .limit(limit)
+      .offset(offset);
+  const total = (filter: ExecutionFilter) => db.select({ total: count() }).from(skillExecutions).where(where(filter));
+
+  return {
+    ...createExecutionClaims(db),
+
+    async start(id, { attempts, startedAt, leaseExpiresAt }) {
+      const started = await db
+        .update(skillExecutions)
+        .set({ status: 'running', attempts, startedAt, leaseExpiresAt })
+        .where(and(eq(skillExecutions.id, id), isUnfinished))
+        .returning({ id: skillExecutions.id });
+      return started.length > 0;
+    },
+
+    async finish(id, outcome) {
+      const finished = await db
+        .update(skillExecutions)
+        .set(outcome)
+        .where(and(eq(skillExecutions.id, id), isUnfinished))
+        .returning({ id: skillExecutions.id });
+      return finished.length > 0;
+    },
+
+    async interrupt(id, now) {
+      const [, [execution]] = await db.batch([
+        endLeases(now, eq(skillExecutions.id, id)),
+        db.select().from(skillExecutions).where(eq(skillExecutions.id, id)),
+      ]);
+      return execution;
+    },
+
+    async recoverLeases(now) {
+      const recovered = await endLeases(now).returning({ id: skillExecutions.id });
+      return recovered.length;
+    },
+
+    async get(id, apiKeyId) {
+      const owned = apiKeyId === undefined ? undefined : eq(skillExecutions.apiKeyId, apiKeyId);
+      const [execution] = await db
+        .select()
+        .from(skillExecutions)
+        .where(and(eq(skillExecutions.id, id), owned));
+      return execution;
+    },
+
+    list: (filter, limit, offset) => select(filter, limit, offset),
+    async count(filter) {
+      const [counted] = await total(filter);
+      return counted?.total ?? 0;
+    },
+    async listPage(filter, page, limit) {
+      const [data, [counted]] = await db.batch([select(filter, limit, (page - 1) * limit), total(filter)]);
+      return { data, total: counted?.total ?? 0 };
+    },
+
+    async deleteOlderThan(cutoff) {
+      const isOld = and(lt(skillExecutions.createdAt, cutoff.toISOString()), not(isUnfinished));
+      const oldest = db.select({ id: skillExecutions.id }).from(skillExecutions).where(isOld).limit(DELETE_BATCH);
+      for (let deleted = 0; ; ) {
+        const { rowsAffected } = await db.delete(skillExecutions).where(inArray(skillExecutions.id, oldest));
+        deleted += rowsAffected;
+        if (rowsAffected < DELETE_BATCH) return deleted;
+      }
+    },
+  };
+}

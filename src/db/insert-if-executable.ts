@@ -1,0 +1,18 @@
+import { type Column, getTableColumns, type SQL, sql, type Table } from 'drizzle-orm';
+import type { JsonValue } from '../json.ts';
+import { settings, skills } from './schema.ts';
+
+/** Holds when the skill may run at this moment: it is there, it is on, and so is the master switch. Stands in a query over `skills`. */
+export const mayRun = (skillId: string): SQL =>
+  sql`${skills.id} = ${skillId} and ${skills.enabled} = 1 and ${skills.mode} <> 'off' and not exists (
+    select 1 from ${settings} where ${settings.key} = 'skillsEnabled' and ${settings.value} = 'false')`;
+
+/** The row's values in the order of the table's columns, as the `select` of an `insert … select` gives them. */
+export function selectValues(table: Table, row: { [column: string]: JsonValue | undefined }): SQL {
+  const values = Object.entries(getTableColumns(table)).map(([name, column]: [string, Column]) => {
+    const value = row[name] ?? null;
+    // JSON's null in a column that must not be empty is the text "null".
+    return value === null && column.notNull ? sql`${column.mapToDriverValue(null)}` : sql`${sql.param(value, column)}`;
+  });
+  return sql.join(values, sql`, `);
+}
