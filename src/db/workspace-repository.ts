@@ -82,11 +82,11 @@ export function createWorkspace(db: Database, { apiKeyId, quota, now }: Workspac
         ),
         db.values(sql`SELECT 1 FROM workspace_files WHERE workspace = ${workspace} AND ${insideOf(path)} LIMIT 1`),
       ]);
-      const [row] = rows as { 0: ArrayBuffer | null }[];
-      if (row === undefined)
+      if (rows[0] === undefined)
         throw new SkillError(inside.length > 0 ? 'Skill file path must point to a file' : `Skill file not found: ${path}`);
-      if (row[0] === null) throw new SkillError(`Skill file exceeds the ${maxBytes} byte read limit`);
-      return new Uint8Array(row[0]);
+      const content = rows[0][0] as ArrayBuffer | null;
+      if (content === null) throw new SkillError(`Skill file exceeds the ${maxBytes} byte read limit`);
+      return new Uint8Array(content);
     },
 
     async write(name, content, options) {
@@ -108,7 +108,7 @@ export function createWorkspace(db: Database, { apiKeyId, quota, now }: Workspac
         // After a refused write the state is still the one that it was refused for.
         db.values(refusal),
       ]);
-      if (written.length === 0) throw refusalError((refusals as [{ 0: Refusal }])[0][0], path, options.maxBytes, quota);
+      if (written.length === 0) throw refusalError(refusals[0]?.[0] as Refusal, path, options.maxBytes, quota);
       return { path };
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPublicFetch } from '../../src/net/public-fetch.ts';
 import { SkillError } from '../../src/skills/define.ts';
-import { createInternet, DNS_URL } from '../support/fake-internet.ts';
+import { createInternet, DNS_URL, hang } from '../support/fake-internet.ts';
 
 const hosts = {
   'example.com': ['93.184.215.14', '2606:2800:21f::1'],
@@ -69,12 +69,13 @@ describe('createPublicFetch', () => {
 
   it.each(['dns', 'site'] as const)('rejects with the reason of a signal that fires while it waits for the %s', async (where) => {
     const controller = new AbortController();
-    const hang = (request: Request) =>
-      new Promise<Response>((_, reject) => {
-        request.signal.addEventListener('abort', () => reject(request.signal.reason));
-        controller.abort(new Error('left'));
-      });
-    const internet = createInternet(where === 'dns' ? { dns: (_, __, request) => hang(request) } : { hosts, site: hang });
+    const leave = (signal: AbortSignal) => {
+      controller.abort(new Error('left'));
+      return hang(signal);
+    };
+    const internet = createInternet(
+      where === 'dns' ? { dns: (_name, _type, _request, signal) => leave(signal) } : { hosts, site: (_, signal) => leave(signal) },
+    );
     const publicFetch = createPublicFetch({ fetch: internet.fetch, dnsOverHttpsUrl: DNS_URL });
     await expect(publicFetch(new URL('https://example.com/'), { signal: controller.signal })).rejects.toThrow('left');
   });

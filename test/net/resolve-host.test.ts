@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resolveHost } from '../../src/net/resolve-host.ts';
-import { createInternet, DNS_URL } from '../support/fake-internet.ts';
+import { createInternet, DNS_URL, hang } from '../support/fake-internet.ts';
 
 const never = new AbortController().signal;
 const resolverOf = (internet: Parameters<typeof createInternet>[0]) => {
@@ -53,11 +53,10 @@ describe('resolveHost', () => {
 
   it('rejects when the signal fires', async () => {
     const controller = new AbortController();
-    const dns = (_: string, __: string, request: Request) =>
-      new Promise<Response>((_, reject) => {
-        request.signal.addEventListener('abort', () => reject(request.signal.reason));
-        controller.abort(new Error('left'));
-      });
+    const dns = (_name: string, _type: string, _request: Request, signal: AbortSignal) => {
+      controller.abort(new Error('left'));
+      return hang(signal);
+    };
     await expect(resolveHost('example.com', resolverOf({ dns }), controller.signal)).rejects.toThrow('left');
   });
 });

@@ -4,24 +4,18 @@ import { createPublicFetch } from '../../../src/net/public-fetch.ts';
 import { httpRequest } from '../../../src/skills/builtin/http-request.ts';
 import { type SkillContext, SkillError } from '../../../src/skills/define.ts';
 import { callSkill } from '../../support/call-skill.ts';
-import { createInternet, DNS_URL } from '../../support/fake-internet.ts';
+import { createInternet, DNS_URL, hang } from '../../support/fake-internet.ts';
 import { createSkillContext } from '../../support/skill-context.ts';
 
 const hosts = { 'api.example.com': ['93.184.215.14', '2606:2800:21f::1'], 'inside.example.com': ['192.168.0.10'] };
 const url = 'https://api.example.com/items';
 
-function setUp(site?: (request: Request) => Response | Promise<Response>, parts: Partial<SkillContext> = {}) {
+function setUp(site?: (request: Request, signal: AbortSignal) => Response | Promise<Response>, parts: Partial<SkillContext> = {}) {
   const internet = createInternet(site === undefined ? { hosts } : { hosts, site });
   const publicFetch = createPublicFetch({ fetch: internet.fetch, dnsOverHttpsUrl: DNS_URL });
   const context = createSkillContext({ publicFetch, ...parts });
   return { requests: internet.requests, call: (input: JsonValue) => callSkill(httpRequest, input, context) };
 }
-
-/** Answers only when the request is given up. */
-const hang = (request: Request) =>
-  new Promise<Response>((_, reject) => {
-    request.signal.addEventListener('abort', () => reject(request.signal.reason));
-  });
 
 describe('http_request', () => {
   it('sends a GET and returns status, headers and text', async () => {
@@ -175,7 +169,7 @@ describe('http_request', () => {
   });
 
   it('gives up at its timeout', async () => {
-    await expect(setUp(hang).call({ url, timeoutMs: 20 })).rejects.toEqual(new SkillError('Timed out after 20 ms'));
+    await expect(setUp((_, signal) => hang(signal)).call({ url, timeoutMs: 20 })).rejects.toEqual(new SkillError('Timed out after 20 ms'));
   });
 
   it('gives up at its timeout in the middle of the body too', async () => {
@@ -185,10 +179,9 @@ describe('http_request', () => {
 
   it('stops when the caller does', async () => {
     const controller = new AbortController();
-    const site = (request: Request) => {
-      const answer = hang(request);
+    const site = (_: Request, signal: AbortSignal) => {
       controller.abort(new Error('left'));
-      return answer;
+      return hang(signal);
     };
     await expect(setUp(site, { signal: controller.signal }).call({ url })).rejects.toThrow('left');
   });
