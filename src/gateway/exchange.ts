@@ -4,6 +4,7 @@ import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import type { ProviderAdapter } from '../providers/adapter.ts';
 import type { Settings } from '../settings.ts';
+import type { WaitUntil } from '../timed-cache.ts';
 import type { OfferedSkills } from './offered-skills.ts';
 import type { SelectedTools } from './select-tools.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -13,9 +14,10 @@ export interface GatewayDependencies {
   providers: readonly ProviderConfig[];
   executor: Executor;
   suspendedTurns: SuspendedTurnStore;
-  /** Cached; a warm isolate answers without waiting for the database. */
-  offeredSkills(apiKeyId: string): Promise<OfferedSkills>;
-  settings(): Promise<Settings>;
+  /** Cached; a warm isolate answers without waiting for the database. A load is shared, so `waitUntil` keeps it alive without its first client. */
+  offeredSkills(apiKeyId: string, waitUntil: WaitUntil): Promise<OfferedSkills>;
+  /** Cached in the same way. */
+  settings(waitUntil: WaitUntil): Promise<Settings>;
   fetch: typeof globalThis.fetch;
   now(): number;
   newId(): string;
@@ -26,7 +28,7 @@ export interface GatewayDependencies {
 export interface GatewayRequest {
   adapter: ProviderAdapter;
   /** Path of the provider's endpoint behind its base URL. */
-  path: string;
+  path(model: string): string;
   body: JsonObject;
   /** The bytes that `body` was read from. */
   bytes: Uint8Array;
@@ -35,7 +37,7 @@ export interface GatewayRequest {
   requestId: string;
   /** Fires when the client leaves. */
   signal: AbortSignal;
-  waitUntil(work: Promise<unknown>): void;
+  waitUntil: WaitUntil;
   stopwatch: Stopwatch;
 }
 

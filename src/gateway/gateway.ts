@@ -30,7 +30,7 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
 
   async function chooseTools(request: GatewayRequest, facts: RequestFacts, upstreamFormat: string, settings: Settings) {
     if (!settings.skillsEnabled) return undefined;
-    const offered = await dependencies.offeredSkills(request.apiKeyId);
+    const offered = await dependencies.offeredSkills(request.apiKeyId, request.waitUntil);
     const { autoMinScore: minScore, autoMaxSkills: maxSkills } = settings;
     return selectTools(offered, { facts, headers: request.headers, adapter: request.adapter, upstreamFormat, minScore, maxSkills });
   }
@@ -40,14 +40,14 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       const { adapter, body } = request;
       const facts = adapter.describeRequest(body);
       const { provider, model } = routeModel(providers, adapter.format, facts.model);
-      const url = `${provider.baseUrl}${request.path}`;
+      const url = `${provider.baseUrl}${request.path(model)}`;
       const headers = upstreamHeaders(provider, request.headers);
       const skills = readSkillsHeader(request.headers);
 
-      const routed = model === facts.model ? body : { ...body, model };
+      const routed = model === facts.model ? body : adapter.withModel(body, model);
       const cleaned = adapter.removeInlineResults(routed);
       const original = await restoreSuspendedTurns(adapter, cleaned, request.apiKeyId, suspendedTurns);
-      const settings = await dependencies.settings();
+      const settings = await dependencies.settings(request.waitUntil);
       const selected = await request.stopwatch.time('inject', async () =>
         skills === 'off' ? undefined : chooseTools(request, facts, provider.format, settings),
       );

@@ -1,3 +1,4 @@
+import type { WireFormat } from '../env.ts';
 import type { JsonObject } from '../json.ts';
 import type { ProviderAdapter } from '../providers/adapter.ts';
 import { buildScoringIndex, type ScoringIndex } from '../skills/scoring.ts';
@@ -42,10 +43,11 @@ export async function compileOfferedSkills(skills: readonly Skill[]): Promise<Of
   const offered = await Promise.all(
     chosen.map(async (skill): Promise<OfferedSkill> => {
       const name = await toolName(skill);
-      const tools = new Map<ProviderAdapter, JsonObject>();
+      const tools = new Map<WireFormat, JsonObject>();
       const toolFor = (adapter: ProviderAdapter) => {
-        const tool = tools.get(adapter) ?? adapter.defineTool({ name, description: skill.description, parameters: skill.schema.input });
-        tools.set(adapter, tool);
+        const tool =
+          tools.get(adapter.format) ?? adapter.defineTool({ name, description: skill.description, parameters: skill.schema.input });
+        tools.set(adapter.format, tool);
         return tool;
       };
       return { skill, key: skillKey(skill), toolName: name, toolFor };

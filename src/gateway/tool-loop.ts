@@ -41,6 +41,10 @@ export async function runToolLoop(loop: ToolLoop): Promise<LoopOutcome> {
     responses.push(response);
     const turn = adapter.readTurn(response);
     const owned = turn.calls.filter(loop.isOwned);
+    if (turn.paused && turn.calls.length === 0 && bounds.reasonToStop([]) === undefined) {
+      request = adapter.appendToolResults(request, response, []);
+      continue;
+    }
     if (owned.length === 0) return { responses, request, pendingResults: [] };
     if (turn.cut) return { responses, request, pendingResults: refuse(owned, 'The reply was cut before the call was complete') };
     if (isFinal) return { responses, request, pendingResults: refuse(owned, 'No further calls are possible') };

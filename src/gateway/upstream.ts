@@ -1,4 +1,4 @@
-import type { ProviderConfig } from '../env.ts';
+import type { ProviderConfig, WireFormat } from '../env.ts';
 import { AppError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
@@ -29,13 +29,25 @@ export const UPSTREAM_IDLE_MS = 120_000;
 
 const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 
+function credentialHeader(format: WireFormat, apiKey: string): [string, string] {
+  switch (format) {
+    case 'openai':
+    case 'openai-responses':
+      return ['authorization', `Bearer ${apiKey}`];
+    case 'anthropic':
+      return ['x-api-key', apiKey];
+    case 'gemini':
+      return ['x-goog-api-key', apiKey];
+  }
+}
+
 export function upstreamHeaders(provider: ProviderConfig, client: Headers): Headers {
   const headers = new Headers({ 'content-type': 'application/json' });
   for (const name of FORWARDED_HEADERS) {
     const value = client.get(name);
     if (value !== null) headers.set(name, value);
   }
-  if (provider.apiKey !== undefined) headers.set('authorization', `Bearer ${provider.apiKey}`);
+  if (provider.apiKey !== undefined) headers.set(...credentialHeader(provider.format, provider.apiKey));
   return headers;
 }
 

@@ -49,6 +49,8 @@ export interface ModelTurn {
   calls: ToolCall[];
   /** True when the reply was cut or refused, so that its calls may be half received and must not run. */
   cut: boolean;
+  /** True when the provider paused the reply and wants it back as it is to go on. */
+  paused: boolean;
   usage: JsonObject | undefined;
 }
 
@@ -112,10 +114,12 @@ export interface ProviderAdapter {
   defineTool(tool: ToolDefinition): JsonObject;
   /** Throws an AppError `invalid_request` when the body has not the shape of a request of this format. */
   describeRequest(request: JsonObject): RequestFacts;
+  /** The request for a model under another name. */
+  withModel(request: JsonObject, model: string): JsonObject;
   /** Puts tools (in the provider's shape) before and after the client's own. */
   injectTools(request: JsonObject, before: readonly JsonObject[], after: readonly JsonObject[]): JsonObject;
   readTurn(response: JsonObject): ModelTurn;
-  /** The request of the next round: the reply as it came, then one result for each call, in call order. */
+  /** The request of the next round: the reply as it came, then one result for each call, in call order; a paused reply has none. */
   appendToolResults(request: JsonObject, response: JsonObject, results: readonly ToolResult[]): JsonObject;
   /** A tool choice that forced a call goes back to the model's own choice. */
   releaseToolChoice(request: JsonObject): JsonObject;

@@ -47,6 +47,7 @@ export function readTurn(response: JsonObject): ModelTurn {
   return {
     calls: objectsOf(messageOf(response).tool_calls).flatMap(readCall),
     cut: CUT_REASONS.has(finishReasonOf(response)) || typeof messageOf(response).refusal === 'string',
+    paused: false,
     usage: isJsonObject(response.usage) ? response.usage : undefined,
   };
 }

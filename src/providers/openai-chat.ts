@@ -56,6 +56,7 @@ export const openAiChat: ProviderAdapter = {
     function: { name, description, parameters: compileForOpenAi(parameters) },
   }),
   describeRequest,
+  withModel: (request, model) => ({ ...request, model }),
   injectTools: (request, before, after) => ({ ...request, tools: [...before, ...asArray(request.tools), ...after] }),
   readTurn: (response) => readTurn(normalizeResponse(response)),
   appendToolResults: (request, response, results) =>

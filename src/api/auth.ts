@@ -1,0 +1,56 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { AppError } from '../errors.ts';
+import type { AppEnv } from './app-env.ts';
+import { hasScope, isManagement, type Principal, type Scope } from './principal.ts';
+
+const sha256 = async (text: string): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+
+/** Compares digests, so that neither length nor content of the secret shows in the time it takes. */
+async function equalSecrets(left: string, right: string): Promise<boolean> {
+  const [leftDigest, rightDigest] = await Promise.all([sha256(left), sha256(right)]);
+  return leftDigest.reduce((difference, byte, position) => difference | (byte ^ (rightDigest[position] ?? 0)), 0) === 0;
+}
+
+/** The key or token of a request: `Authorization: Bearer`, `x-api-key`, `x-goog-api-key` or `?key=`. */
+function readCredential(c: Context<AppEnv>): string | undefined {
+  const authorization = c.req.header('authorization');
+  const bearer = authorization === undefined ? undefined : /^Bearer\s+(\S+)$/i.exec(authorization.trim())?.[1];
+  return bearer ?? c.req.header('x-api-key') ?? c.req.header('x-goog-api-key') ?? c.req.query('key');
+}
+
+async function identify(c: Context<AppEnv>): Promise<Principal | undefined> {
+  const credential = readCredential(c);
+  if (credential === undefined || credential === '') return undefined;
+  const { config, apiKeys } = c.var.services;
+  if (config.managementToken !== undefined && (await equalSecrets(credential, config.managementToken))) return { kind: 'management' };
+  const key = await apiKeys.find(credential, (work) => c.executionCtx.waitUntil(work));
+  return key && { kind: 'key', apiKeyId: key.id, scopes: key.scopes };
+}
+
+async function requirePrincipal(c: Context<AppEnv>): Promise<Principal> {
+  const principal = await c.var.stopwatch.time('auth', () => identify(c));
+  if (principal === undefined) throw new AppError('unauthorized', 'A valid API key is required: send it as Authorization: Bearer <key>');
+  return principal;
+}
+
+/** Lets pass an API key that has the scope, and the management. */
+export const requireScope =
+  (scope: Scope): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    const principal = await requirePrincipal(c);
+    if (!hasScope(principal, scope)) throw new AppError('forbidden', `The API key lacks the scope ${scope}`);
+    c.set('principal', principal);
+    await next();
+  };
+
+/** Lets pass the management only: its token, or an API key with the scope `manage`. */
+export const requireManagement: MiddlewareHandler<AppEnv> = async (c, next) => {
+  if (c.var.services.config.managementToken === undefined) {
+    throw new AppError('management_not_configured', 'No management token is configured: set MANAGEMENT_TOKEN and start the gateway again');
+  }
+  const principal = await requirePrincipal(c);
+  if (!isManagement(principal)) throw new AppError('forbidden', 'This needs the management token or an API key with the scope manage');
+  c.set('principal', principal);
+  await next();
+};

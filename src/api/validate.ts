@@ -1,0 +1,39 @@
+import { zValidator } from '@hono/zod-validator';
+import type { MiddlewareHandler } from 'hono';
+import type { z } from 'zod';
+import { AppError } from '../errors.ts';
+import type { AppEnv } from './app-env.ts';
+import { parseJsonObject, readBytes } from './request-body.ts';
+
+/** `invalid_request` with the first fault in its message and the path of each in `details`. */
+function invalidRequest(issues: readonly z.core.$ZodIssue[]): AppError {
+  const details = issues.map((issue) => ({ path: issue.path.map(String).join('.'), message: issue.message }));
+  const [first] = details;
+  return new AppError('invalid_request', first ? [first.path, first.message].filter(Boolean).join(': ') : 'Invalid request', details);
+}
+
+/** The API key of a gateway endpoint may stand among the query's parameters. */
+const withoutCredential = ({ key: _, ...query }: Record<string, unknown>) => query;
+
+/** Checks the query by its schema: `c.req.valid('query')`. */
+export const validateQuery = <Schema extends z.ZodType>(schema: Schema) =>
+  zValidator(
+    'query',
+    schema,
+    (result) => {
+      if (!result.success) throw invalidRequest(result.error.issues);
+    },
+    { validationFunction: (_, value) => schema.safeParse(withoutCredential(value)) },
+  );
+
+/** Reads the body, whatever its content type says, and checks it by its schema: `c.req.valid('json')`. */
+export const jsonBody =
+  <Schema extends z.ZodType<object>>(
+    schema: Schema,
+  ): MiddlewareHandler<AppEnv, string, { in: { json: z.input<Schema> }; out: { json: z.output<Schema> } }> =>
+  async (c, next) => {
+    const parsed = schema.safeParse(parseJsonObject(await readBytes(c.req.raw)));
+    if (!parsed.success) throw invalidRequest(parsed.error.issues);
+    c.req.addValidatedData('json', parsed.data);
+    await next();
+  };

@@ -1,0 +1,34 @@
+import { Hono } from 'hono';
+import type { AppEnv } from './api/app-env.ts';
+import { chat } from './api/chat.ts';
+import { errorResponse } from './api/error-response.ts';
+import { executions } from './api/executions.ts';
+import { health } from './api/health.ts';
+import { keys } from './api/keys.ts';
+import { settings } from './api/settings.ts';
+import { skills } from './api/skills.ts';
+import { AppError } from './errors.ts';
+import { createStopwatch } from './gateway/stopwatch.ts';
+import type { Services } from './services.ts';
+
+/** The HTTP surface. */
+export function createApp(services: Services): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  app.use(async (c, next) => {
+    c.set('services', services);
+    c.set('requestId', services.newId());
+    c.set('stopwatch', createStopwatch(services.now));
+    await next();
+    c.res.headers.set('x-omniroute-request-id', c.var.requestId);
+  });
+  app.onError((error, c) => errorResponse(error, c));
+  app.notFound((c) => errorResponse(new AppError('not_found', `No such endpoint: ${c.req.method} ${c.req.path}`), c));
+
+  app.route('/healthz', health);
+  app.route('/v1', chat);
+  app.route('/api/skills/executions', executions);
+  app.route('/api/skills', skills);
+  app.route('/api/settings', settings);
+  app.route('/api/keys', keys);
+  return app;
+}
