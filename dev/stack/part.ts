@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,8 @@ import type { Environment } from './settings.ts';
 const END_WITH_PARENT = new URL('./end-with-parent.ts', import.meta.url).href;
 const STOP_TIMEOUT_MS = 10_000;
 const START_TIMEOUT_MS = 60_000;
+/** A process that a part left behind to clean up after it may hold on to its output for so long. */
+const OUTPUT_TIMEOUT_MS = 10_000;
 
 export interface PartPlan {
   name: string;
@@ -67,13 +70,15 @@ export async function startPart({ name, command, env, readyUrl }: PartPlan, log:
   // Broken when the part dies, which its end tells.
   child.stdin.on('error', () => {});
   const output = followOutput(child, log);
+  const outputClosed = once(child, 'close');
   const gone = new AbortController();
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`${name} cannot be started: ${error.message}`));
-    child.once('exit', (code, signal) => {
+    child.once('exit', async (code, signal) => {
       if (child.pid !== undefined) killGroup(child.pid);
       const how = signal === null ? `exit code ${code}` : signal;
-      child.once('close', () => resolve(`${name} ended (${how})${output.last === '' ? '' : `: ${output.last}`}`));
+      await Promise.race([outputClosed, delay(OUTPUT_TIMEOUT_MS, undefined, { ref: false })]);
+      resolve(`${name} ended (${how})${output.last === '' ? '' : `: ${output.last}`}`);
     });
   }).finally(() => gone.abort());
 

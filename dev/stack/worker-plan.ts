@@ -39,7 +39,14 @@ export async function planWrangler({ env, settings, variables, entry }: WorkerPl
   const files = ['--config', programPath('wrangler.toml'), '--env-file', variablesFile, '--persist-to', folder];
   return {
     name: 'wrangler',
-    command: [programPath('node_modules/wrangler/bin/wrangler.js'), 'dev', ...(entry === undefined ? [] : [entry]), ...where, ...files, '--show-interactive-dev-session=false'],
+    command: [
+      programPath('node_modules/wrangler/bin/wrangler.js'),
+      'dev',
+      ...(entry === undefined ? [] : [entry]),
+      ...where,
+      ...files,
+      '--show-interactive-dev-session=false',
+    ],
     env: { ...env, CI: '1', WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1' },
     readyUrl: healthUrl(settings),
   };
