@@ -161,7 +161,8 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
 
   async function run(request: RunRequestInput, signal: AbortSignal, location: Location): Promise<RunResult> {
     if (secret === undefined) throw unavailable();
-    const body = new TextEncoder().encode(JSON.stringify(request));
+    // The types of Workers leave open what kind of buffer it is.
+    const body = new TextEncoder().encode(JSON.stringify(request)) as Uint8Array<ArrayBuffer>;
     if (body.length > MAX_REQUEST_BYTES) throw new SkillError(`Program and files are larger than ${MAX_REQUEST_BYTES} bytes`);
     let isImageMissing = false;
     for (const host of directory.candidates(location)) {
