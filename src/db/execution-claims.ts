@@ -4,9 +4,9 @@ import { APPROVAL_TTL_MS } from '../execution/approval.ts';
 import { type Execution, isFinished } from '../execution/execution.ts';
 import { CLAIM_TTL_MS, type ExecutionStore, type NewExecution } from '../execution/execution-store.ts';
 import { canonicalJson } from '../json.ts';
-import { skillKey } from '../skills/skill.ts';
+import { isExecutable, type Skill, skillKey } from '../skills/skill.ts';
 import type { Database } from './client.ts';
-import { mayRun, selectValues } from './insert-if-executable.ts';
+import { isMasterOff, mayRun, selectValues } from './insert-if-executable.ts';
 import { approvals, settings, skillExecutions, skills } from './schema.ts';
 
 const SKILLS_DISABLED = 'Skills execution is disabled. Enable Skills in Settings > AI.';
@@ -14,6 +14,8 @@ const SKILLS_DISABLED = 'Skills execution is disabled. Enable Skills in Settings
 const CLAIM_TRIES = 3;
 
 const isParked = and(eq(skillExecutions.status, 'pending'), isNull(skillExecutions.leaseExpiresAt));
+
+const isParkedRow = ({ status, leaseExpiresAt }: Execution): boolean => status === 'pending' && leaseExpiresAt === null;
 
 const holdsClaim = ({ apiKeyId, requestId, callId }: Execution): SQL | undefined =>
   and(eq(skillExecutions.apiKeyId, apiKeyId), eq(skillExecutions.requestId, requestId), eq(skillExecutions.callId, callId));
@@ -32,6 +34,13 @@ function requireSameCall(existing: Execution, asked: NewExecution): void {
   if (!isSame) throw new AppError('idempotency_conflict', 'This idempotency key and call id were used for a different call');
 }
 
+function refusalOf(row: NewExecution, skill: Pick<Skill, 'enabled' | 'mode'> | undefined, isOff: boolean): AppError | undefined {
+  const name = skillKey({ name: row.skillName, version: row.skillVersion });
+  if (isOff) return new AppError('skills_disabled', SKILLS_DISABLED);
+  if (!skill) return new AppError('skill_off', `Skill ${name} is no longer installed`);
+  return isExecutable(skill) ? undefined : new AppError('skill_off', `Skill ${name} is off`);
+}
+
 /** How a call gets the right to run, or to wait for a person. Each claim is decided by one statement, in the database. */
 export function createExecutionClaims(db: Database): Pick<ExecutionStore, 'claim' | 'park'> {
   const insert = (row: NewExecution, condition?: SQL) =>
@@ -42,6 +51,8 @@ export function createExecutionClaims(db: Database): Pick<ExecutionStore, 'claim
       )
       .onConflictDoNothing()
       .returning();
+
+  const skillMayRun = (row: NewExecution): SQL => exists(db.select({ one: sql`1` }).from(skills).where(mayRun(row.skillId)));
 
   /** The parked row takes over the new call's claim, so that one call has one row from its proposal to its end. */
   async function useApproval(row: NewExecution, approval: { id: string; inputSha256: string }): Promise<Execution | undefined> {
@@ -66,7 +77,7 @@ export function createExecutionClaims(db: Database): Pick<ExecutionStore, 'claim
             eq(approvals.skillId, row.skillId),
             eq(approvals.inputSha256, approval.inputSha256),
             sql`${approvals.expiresAt} > ${row.createdAt}`,
-            exists(db.select({ one: sql`1` }).from(skills).where(mayRun(row.skillId))),
+            skillMayRun(row),
             claimIsFree,
           ),
         ),
@@ -92,19 +103,19 @@ export function createExecutionClaims(db: Database): Pick<ExecutionStore, 'claim
 
   /** Why a claim was not given, in one round trip: the row that holds it, or undefined after a switch that stood off is on again. */
   async function findHolder(row: NewExecution): Promise<Execution | undefined> {
-    const [[holder], [skill], [master]] = await db.batch([
+    const [[holder], [skill], [masterOff]] = await db.batch([
       db.select().from(skillExecutions).where(holdsClaim(row)),
       db.select({ enabled: skills.enabled, mode: skills.mode }).from(skills).where(eq(skills.id, row.skillId)),
-      db.select({ value: settings.value }).from(settings).where(eq(settings.key, 'skillsEnabled')),
+      db.select({ key: settings.key }).from(settings).where(isMasterOff),
     ]);
-    if (holder && !isFree(holder, row.createdAt)) {
+    const refusal = refusalOf(row, skill, masterOff !== undefined);
+    const isHeld = holder !== undefined && !isFree(holder, row.createdAt);
+    // What has begun is answered for whatever the switches say since; what only waits is not.
+    if (isHeld && (refusal === undefined || !isParkedRow(holder))) {
       requireSameCall(holder, row);
       return holder;
     }
-    const name = skillKey({ name: row.skillName, version: row.skillVersion });
-    if (master?.value === false) throw new AppError('skills_disabled', SKILLS_DISABLED);
-    if (!skill) throw new AppError('skill_off', `Skill ${name} is no longer installed`);
-    if (!skill.enabled || skill.mode === 'off') throw new AppError('skill_off', `Skill ${name} is off`);
+    if (refusal) throw refusal;
     if (holder) await release(holder);
     return undefined;
   }
@@ -150,7 +161,7 @@ export function createExecutionClaims(db: Database): Pick<ExecutionStore, 'claim
             .select({ execution: skillExecutions, approvalId: approvals.id, expiresAt: approvals.expiresAt })
             .from(approvals)
             .innerJoin(skillExecutions, eq(skillExecutions.id, approvals.executionId))
-            .where(isSameCall),
+            .where(and(isSameCall, skillMayRun(row))),
         ]);
         if (parked) return parked;
         const holder = await findHolder(row);

@@ -2,10 +2,13 @@ import { type Column, getTableColumns, type SQL, sql, type Table } from 'drizzle
 import type { JsonValue } from '../json.ts';
 import { settings, skills } from './schema.ts';
 
+/** Stands in a query over `settings`: its row, if skills are switched off altogether. */
+export const isMasterOff: SQL = sql`${settings.key} = 'skillsEnabled' and ${settings.value} = 'false'`;
+
 /** Holds when the skill may run at this moment: it is there, it is on, and so is the master switch. Stands in a query over `skills`. */
 export const mayRun = (skillId: string): SQL =>
-  sql`${skills.id} = ${skillId} and ${skills.enabled} = 1 and ${skills.mode} <> 'off' and not exists (
-    select 1 from ${settings} where ${settings.key} = 'skillsEnabled' and ${settings.value} = 'false')`;
+  sql`${skills.id} = ${skillId} and ${skills.enabled} = 1 and ${skills.mode} <> 'off'
+    and not exists (select 1 from ${settings} where ${isMasterOff})`;
 
 /** The row's values in the order of the table's columns, as the `select` of an `insert … select` gives them. */
 export function selectValues(table: Table, row: { [column: string]: JsonValue | undefined }): SQL {

@@ -18,6 +18,8 @@ import type { Runnable } from './runnable.ts';
 import { scrubFault, scrubMessage } from './scrub-message.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** The longest that a timer takes; it fires at once for more. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const DEFAULT_MAX_RETRIES = 3;
 /** Largest input that is kept, in characters of JSON text. */
 const MAX_INPUT_CHARS = 4 * 1024 * 1024;
@@ -79,7 +81,7 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
     async execute(skill, input, context) {
       requireAllowed(skill, context);
       const prepared = prepare(skill, input);
-      const timeoutMs = skill.timeoutMs ?? defaultTimeoutMs;
+      const timeoutMs = Math.min(skill.timeoutMs ?? defaultTimeoutMs, MAX_TIMEOUT_MS);
       const maxRetries = skill.maxRetries ?? defaultMaxRetries;
       const { signal } = context;
       const refusal = prepared.success ? (signal.aborted ? CANCELLED : undefined) : prepared.error;

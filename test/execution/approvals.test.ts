@@ -70,6 +70,16 @@ describe('parking', () => {
     await expect(executor.park(skill, { other: true }, contextOf())).rejects.toMatchObject({ code: 'idempotency_conflict' });
   });
 
+  it('is refused for a skill that was switched off, even when the call waits already', async () => {
+    const { executor, skill, db, setMaster } = await createHybrid();
+    await executor.park(skill, {}, next(1));
+    await setMaster(false);
+    await expect(executor.park(skill, {}, next(1))).rejects.toMatchObject({ code: 'skills_disabled' });
+    await setMaster(true);
+    await db.update(skills).set({ enabled: false, mode: 'off' }).where(eq(skills.id, skill.id));
+    for (const call of [1, 2]) await expect(executor.park(skill, {}, next(call))).rejects.toMatchObject({ code: 'skill_off' });
+  });
+
   it('keeps the parked call from running without its approval', async () => {
     const { executor, skill, runs } = await createHybrid();
     await executor.park(skill, {}, contextOf());

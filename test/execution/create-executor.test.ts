@@ -68,6 +68,12 @@ describe('a run', () => {
     expect(await execute(skill, {}, contextOf())).toMatchObject({ status: 'timeout', errorMessage: 'Timed out after 25 ms' });
   });
 
+  it('takes a timeout that is longer than any timer', async () => {
+    const { executor, skill } = await createFixture({ timeoutMs: 2 ** 40 });
+    const late = () => new Promise((resolve) => setImmediate(() => setImmediate(() => resolve({ success: true }))));
+    expect(await executor(late).execute(skill, {}, contextOf())).toMatchObject({ status: 'success' });
+  });
+
   it('ends when the client leaves', async () => {
     const { executor, executions, skill } = await createFixture({ idempotent: true });
     const client = new AbortController();
