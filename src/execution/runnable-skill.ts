@@ -1,6 +1,6 @@
 import type { Handler } from '../handlers/define-handler.ts';
 import { handlers } from '../handlers/index.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import { builtinSkills } from '../skills/builtin/index.ts';
 import { type BuiltinSkill, SkillError } from '../skills/define.ts';
 import type { Skill } from '../skills/skill.ts';
@@ -10,23 +10,28 @@ import type { Runnable } from './runnable.ts';
 const builtins: ReadonlyMap<string, BuiltinSkill> = new Map(builtinSkills.map((skill) => [skill.name, skill]));
 
 /** For rows that outlived the code they name: the fault is told before anything runs. */
-const notInThisRelease = (skill: Skill): Runnable => ({
-  parse: () => ({ success: false, error: `This release has no ${skill.kind} named ${skill.handler}` }),
-  run: () => Promise.reject(new SkillError(`This release has no ${skill.kind} named ${skill.handler}`, { beforeRun: true })),
-});
+function notInThisRelease({ kind, handler }: Skill): Runnable {
+  const error = `This release has no ${kind === 'handler' ? 'handler' : 'built-in skill'} named ${handler}`;
+  return { parse: () => ({ success: false, error }), run: () => Promise.reject(new SkillError(error)) };
+}
 
 function createBuiltinRunnable(skill: BuiltinSkill): Runnable {
   return { parse: (input) => skill.parse(input), run: (data, context) => skill.execute(data, context) };
 }
 
-function createHandlerRunnable(handler: Handler, { schema }: Skill): Runnable {
-  const inputs = createSchemaValidator(schema.input);
-  const outputs = createSchemaValidator(schema.output);
+/** Takes the input as it is when it fits the skill's stored schema. */
+function parseBySchema({ schema }: Skill): Runnable['parse'] {
+  const validator = createSchemaValidator(schema.input);
+  return (input) => {
+    const error = validator.validate(input);
+    return error === undefined ? { success: true, data: input } : { success: false, error };
+  };
+}
+
+function createHandlerRunnable(handler: Handler, skill: Skill): Runnable {
+  const outputs = createSchemaValidator(skill.schema.output);
   return {
-    parse(input) {
-      const fault = inputs.validate(input);
-      return fault === undefined ? { success: true, data: input } : { success: false, error: fault };
-    },
+    parse: parseBySchema(skill),
     async run(data, context) {
       const output = await handler.run(data as JsonValue, context);
       const fault = outputs.validate(output);
@@ -37,16 +42,10 @@ function createHandlerRunnable(handler: Handler, { schema }: Skill): Runnable {
 }
 
 /** The model reads the SKILL.md and follows it; there is nothing else to run. */
-function createInstructionsRunnable({ schema, handler: instructions }: Skill): Runnable {
-  const inputs = createSchemaValidator(schema.input);
-  return {
-    parse(input) {
-      const fault = inputs.validate(input);
-      return fault === undefined ? { success: true, data: input } : { success: false, error: fault };
-    },
-    run: (): Promise<JsonObject> => Promise.resolve({ success: true, instructions }),
-  };
-}
+const createInstructionsRunnable = (skill: Skill): Runnable => ({
+  parse: parseBySchema(skill),
+  run: () => Promise.resolve({ success: true, instructions: skill.handler }),
+});
 
 /** How a stored skill is run: built-in skills and handlers by their name, instructions by being handed to the model. */
 export function createRunnable(skill: Skill): Runnable {
