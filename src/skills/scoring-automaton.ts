@@ -3,19 +3,16 @@
  * a state is the next number: the long tails of patterns, which have no branches, lie side by side in memory.
  */
 export interface Automaton {
-  /** The state after one more code unit; the search starts in state 0. ASCII letters of the text count as lower-case. */
-  next(state: number, unit: number): number;
-  /** The longest pattern that ends here, as a state to ask about, else 0. */
-  match(state: number): number;
-  /** The next shorter pattern that ends at the same place, as `match` gives it. */
-  shorterMatch(state: number): number;
-  /** The number of the pattern that a matching state stands for: its place in the list. */
-  patternOf(state: number): number;
+  /**
+   * Visits the part of a text from `start` to `end`, wherever patterns end: the longest of them, and the place behind it. ASCII letters of
+   * the text count as lower-case. With `asciiOnly` it stops at the first character that is not ASCII. Returns where it stopped.
+   */
+  search(text: string, start: number, end: number, asciiOnly: boolean, visit: (pattern: number, end: number) => void): number;
+  /** The longest pattern that is a proper suffix of a pattern, else -1. */
+  suffixOf(pattern: number): number;
 }
 
-/** With more children than this a state gets a row of its own, in which one look-up finds the next state for every symbol. */
-const MAX_LISTED_CHILDREN = 3;
-/** Room for rows, 1 MiB; the states nearest to the start get them, and the rest look through their children. */
+/** Room for rows, 1 MiB: the states nearest to the start get one, the rest look through their children. */
 const MAX_ROW_ENTRIES = 262_144;
 
 interface Trie {
@@ -94,50 +91,91 @@ function breadthFirst({ size, childCounts, siblings }: Trie): Int32Array {
   return order.subarray(1);
 }
 
+/** Bits of a state as the search holds it: whether it has a row, which then stands in place of its number, and whether a pattern ends there. */
+const HAS_ROW = 1;
+const HAS_MATCH = 2;
+const FLAG_BITS = 2;
+
 /** Patterns are folded, distinct and not empty. Time and memory grow with their total length. */
 export function buildAutomaton(patterns: readonly string[]): Automaton {
   const { symbolOf, count } = numberSymbols(patterns);
   const trie = buildTrie(patterns, symbolOf);
   const { size, symbols, siblings, parents, childCounts, patternOf } = trie;
+  /** Each state with its flags, as rows and failures hold it. */
+  const marked = new Int32Array(size);
   const failures = new Int32Array(size);
-  const matches = new Int32Array(size);
-  /** Where the row of a state starts in `rows`, else -1. A row has the answer for every symbol, failures included. */
-  const rowOf = new Int32Array(size).fill(-1);
-  const rows = new Int32Array(count * Math.max(1, Math.floor(MAX_ROW_ENTRIES / count)));
+  const depths = new Int32Array(size);
+  /** Per state, the longest pattern that ends in it, and per pattern the next shorter one; -1 for none. */
+  const longest = new Int32Array(size).fill(-1);
+  const suffixes = new Int32Array(patterns.length).fill(-1);
+  /** A row has the next state for every symbol, failures included, and at last the number of its state. */
+  const rowLength = count + 1;
+  const rows = new Int32Array(rowLength * Math.max(1, Math.min(size, Math.floor(MAX_ROW_ENTRIES / rowLength))));
 
   const follow = (from: number, symbol: number): number => {
-    for (let state = from; ; state = failures[state]!) {
-      const row = rowOf[state]!;
-      if (row >= 0) return rows[row + symbol]!;
-      if (childCounts[state] === 0) continue;
-      for (let child = state + 1; child !== 0; child = siblings[child]!) if (symbols[child] === symbol) return child;
+    for (let state = from; ; ) {
+      if ((state & HAS_ROW) !== 0) return rows[(state >> FLAG_BITS) + symbol]!;
+      const number = state >> FLAG_BITS;
+      if (childCounts[number]! > 0) {
+        for (let child = number + 1; child !== 0; child = siblings[child]!) if (symbols[child] === symbol) return marked[child]!;
+      }
+      state = failures[number]!;
     }
-  };
-  const fillRow = (state: number, row: number): void => {
-    if (state !== 0) for (let symbol = 1; symbol < count; symbol++) rows[row + symbol] = follow(failures[state]!, symbol);
-    if (childCounts[state]! > 0) for (let child = state + 1; child !== 0; child = siblings[child]!) rows[row + symbols[child]!] = child;
-    rowOf[state] = row;
   };
 
-  fillRow(0, 0);
-  let rowEnd = count;
-  for (const state of breadthFirst(trie)) {
-    const parent = parents[state]!;
-    if (parent !== 0) failures[state] = follow(failures[parent]!, symbols[state]!);
-    matches[state] = patternOf[state]! > 0 ? state : matches[failures[state]!]!;
-    if (childCounts[state]! > MAX_LISTED_CHILDREN && rowEnd + count <= rows.length) {
-      fillRow(state, rowEnd);
-      rowEnd += count;
+  let rowEnd = 0;
+  const reserveRow = (): number => {
+    rowEnd += rowLength;
+    return rowEnd - rowLength;
+  };
+  const numberOf = (state: number): number => ((state & HAS_ROW) !== 0 ? rows[(state >> FLAG_BITS) + count]! : state >> FLAG_BITS);
+  /** Children are entered later, when their own flags are known. */
+  const fillRow = (number: number): void => {
+    const row = marked[number]! >> FLAG_BITS;
+    for (let symbol = 1; symbol < count; symbol++) rows[row + symbol] = follow(failures[number]!, symbol);
+    rows[row] = root;
+    rows[row + count] = number;
+  };
+
+  const root = (reserveRow() << FLAG_BITS) | HAS_ROW;
+  marked[0] = root;
+  rows.fill(root, 0, count);
+  let depth = 0;
+  let unfilled: number[] = [];
+  for (const number of breadthFirst(trie)) {
+    const parent = parents[number]!;
+    depths[number] = depths[parent]! + 1;
+    if (depths[number] !== depth) {
+      // A row repeats what failures lead to, which is no deeper than its own state, so a level waits until it is known as a whole.
+      unfilled.forEach(fillRow);
+      unfilled = [];
+      depth = depths[number];
     }
+    failures[number] = parent === 0 ? root : follow(failures[parent]!, symbols[number]!);
+    const shorter = longest[numberOf(failures[number])]!;
+    const pattern = patternOf[number]! - 1;
+    if (pattern >= 0) suffixes[pattern] = shorter;
+    longest[number] = pattern >= 0 ? pattern : shorter;
+    const hasRow = rowEnd + rowLength <= rows.length;
+    if (hasRow) unfilled.push(number);
+    marked[number] = ((hasRow ? reserveRow() : number) << FLAG_BITS) | (hasRow ? HAS_ROW : 0) | (longest[number] >= 0 ? HAS_MATCH : 0);
+    if ((marked[parent]! & HAS_ROW) !== 0) rows[(marked[parent]! >> FLAG_BITS) + symbols[number]!] = marked[number];
   }
+  unfilled.forEach(fillRow);
 
   return {
-    next: (state, unit) => {
-      const symbol = symbolOf[unit]!;
-      return symbol === 0 ? 0 : follow(state, symbol);
+    search(text, start, end, asciiOnly, visit) {
+      let state = root;
+      for (let index = start; index < end; index++) {
+        const unit = text.charCodeAt(index);
+        if (unit > 127 && asciiOnly) return index;
+        const symbol = symbolOf[unit]!;
+        if ((state & HAS_ROW) !== 0) state = rows[(state >> FLAG_BITS) + symbol]!;
+        else state = symbol === 0 ? root : follow(state, symbol);
+        if ((state & HAS_MATCH) !== 0) visit(longest[numberOf(state)]!, index + 1);
+      }
+      return end;
     },
-    match: (state) => matches[state]!,
-    shorterMatch: (state) => matches[failures[state]!]!,
-    patternOf: (state) => patternOf[state]! - 1,
+    suffixOf: (pattern) => suffixes[pattern]!,
   };
 }

@@ -2,7 +2,7 @@ import { buildAutomaton } from './scoring-automaton.ts';
 import type { Tally } from './scoring-postings.ts';
 import type { Signals } from './scoring-signals.ts';
 import { buildTokenTable } from './scoring-token-table.ts';
-import { continuesWord, foldNonAscii, isContinued, MIN_TOKEN_LENGTH, scanRuns, segmentWords } from './tokenize.ts';
+import { continuesWord, foldNonAscii, hashRun, isContinued, MIN_TOKEN_LENGTH, scanRuns, segmentWords } from './tokenize.ts';
 
 /** Of text without spaces, how much of one request is split into words; after that, a word counts wherever it occurs. */
 const MAX_SEGMENTED_LENGTH = 65_536;
@@ -43,65 +43,55 @@ export function createSearch({ tokens, tokenPostings, patterns, tagPostings, nam
 
   function takeMatches(text: string, longest: number, end: number): void {
     let allSettled = true;
-    for (let match = longest; match !== 0; match = automaton.shorterMatch(match)) {
-      const pattern = automaton.patternOf(match);
-      if (settled[pattern] === search) break;
+    for (let pattern = longest; pattern >= 0 && settled[pattern] !== search; pattern = automaton.suffixOf(pattern)) {
       allSettled = takePattern(text, pattern, end) && allSettled;
     }
-    if (allSettled) settled[automaton.patternOf(longest)] = search;
+    if (allSettled) settled[longest] = search;
   }
 
-  /** Finds tags and names. Stops at the first character that is not ASCII, unless the text is folded, and returns whether it came to the end. */
-  function searchPatterns(text: string, folded: boolean): boolean {
-    let state = 0;
-    for (let index = 0; index < text.length; index++) {
-      const unit = text.charCodeAt(index);
-      if (unit > 127 && !folded) return false;
-      state = automaton.next(state, unit);
-      const match = automaton.match(state);
-      if (match !== 0) takeMatches(text, match, index + 1);
-    }
-    return true;
-  }
-
-  /** Calls back with each token of a script without spaces that occurs in the run and is not found yet, word or not. */
-  function forEachOccurringWord(text: string, start: number, end: number, visit: (token: number) => void): void {
-    let state = 0;
-    for (let index = start; index < end; index++) {
-      state = automaton.next(state, text.charCodeAt(index));
-      for (let match = automaton.match(state); match !== 0; match = automaton.shorterMatch(match)) {
-        const token = patternTokens[automaton.patternOf(match)];
-        if (token !== undefined && tokenFound[token] !== search) visit(token);
+  /** The tokens of a script without spaces that occur in the run and are not found yet, be they words in it or not. */
+  function tokensInside(text: string, start: number, end: number): number[] {
+    const inside: number[] = [];
+    automaton.search(text, start, end, false, (longest) => {
+      for (let pattern = longest; pattern >= 0; pattern = automaton.suffixOf(pattern)) {
+        const token = patternTokens[pattern];
+        if (token !== undefined && tokenFound[token] !== search) inside.push(token);
       }
-    }
+    });
+    return inside;
   }
 
   function searchTokens(text: string): void {
     let segmentedLength = 0;
-    scanRuns(text, (start, end, length, unspaced) => {
-      if (length >= MIN_TOKEN_LENGTH) takeToken(table.find(text, start, end));
+    scanRuns(text, (start, end, length, unspaced, hash) => {
+      if (length >= MIN_TOKEN_LENGTH) takeToken(table.find(text, start, end, hash));
       if (!unspaced || !unspacedWordOccurs) return;
-      const occurring: number[] = [];
-      forEachOccurringWord(text, start, end, (token) => occurring.push(token));
-      if (occurring.length === 0) return;
+      const inside = tokensInside(text, start, end);
+      if (inside.length === 0) return;
       segmentedLength += end - start;
-      if (segmentedLength > MAX_SEGMENTED_LENGTH) for (const token of occurring) takeToken(token);
-      else for (const word of segmentWords(text.slice(start, end))) takeToken(table.find(word, 0, word.length));
+      if (segmentedLength > MAX_SEGMENTED_LENGTH) for (const token of inside) takeToken(token);
+      else for (const word of segmentWords(text.slice(start, end))) takeToken(table.find(word, 0, word.length, hashRun(word)));
     });
   }
 
+  function begin(): void {
+    search++;
+    unspacedWordOccurs = false;
+    tally.reset();
+  }
+
+  const searchPatterns = (text: string, asciiOnly: boolean): number =>
+    automaton.search(text, 0, text.length, asciiOnly, (longest, end) => {
+      if (settled[longest] !== search) takeMatches(text, longest, end);
+    });
+
   return (text: string): void => {
-    const begin = () => {
-      search++;
-      unspacedWordOccurs = false;
-      tally.reset();
-    };
     begin();
     let folded = text;
-    if (!searchPatterns(text, false)) {
+    if (searchPatterns(text, true) < text.length) {
       begin();
       folded = foldNonAscii(text);
-      searchPatterns(folded, true);
+      searchPatterns(folded, false);
     }
     searchTokens(folded);
   };

@@ -67,28 +67,59 @@ export const foldNonAscii = (text: string): string => text.replace(/[\0-\x7f]?[^
 /** NFKC and full case folding. */
 export const foldText = (text: string): string => foldNonAscii(text).toLowerCase();
 
+const HASH_START = 0x811c9dc5;
+/** One step of FNV-1a, over code units. */
+const hashUnit = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
+
+/** The hash that `scanRuns` gives for a run that is the whole text. The text is folded. */
+export function hashRun(text: string): number {
+  let hash = HASH_START;
+  for (let index = 0; index < text.length; index++) hash = hashUnit(hash, text.charCodeAt(index));
+  return hash;
+}
+
+/** Lower-case ASCII letters and digits by code unit, 0 for all other ASCII. */
+const asciiWordUnits = Uint8Array.from({ length: 128 }, (_, unit) =>
+  letterOrDigit.test(String.fromCharCode(unit)) ? String.fromCharCode(unit).toLowerCase().charCodeAt(0) : 0,
+);
+
+/** `length` counts code points; the hash is of the run in lower case. */
+export type VisitRun = (start: number, end: number, length: number, unspaced: boolean, hash: number) => void;
+
 /**
- * Visits the runs of letters and digits of a folded text. A run ends where scripts with and without spaces meet, so that `pdfを読む` has
- * the run `pdf`. `length` counts code points.
+ * Visits the runs of letters and digits of a text that is folded but for the case of ASCII. A run ends where scripts with and without
+ * spaces meet, so that `pdfを読む` has the run `pdf`.
  */
-export function scanRuns(text: string, visit: (start: number, end: number, length: number, unspaced: boolean) => void): void {
+export function scanRuns(text: string, visit: VisitRun): void {
   let start = 0;
   let length = 0;
+  let hash = HASH_START;
   let current: CharacterClass = OTHER;
   for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    const found = isHighSurrogate(unit) ? classAt(text, index) : classOfUnit(unit);
-    if (found === current || (found === MARK && current !== OTHER)) {
-      length++;
+    let unit = text.charCodeAt(index);
+    let found: CharacterClass;
+    if (unit < 128) {
+      unit = asciiWordUnits[unit]!;
+      found = unit === 0 ? OTHER : WORD;
     } else {
-      if (current !== OTHER) visit(start, index, length, current === UNSPACED);
-      current = found === MARK ? OTHER : found;
-      start = index;
-      length = 1;
+      found = classAt(text, index);
+      if (found === MARK) found = current;
     }
-    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) index++;
+    if (found !== current) {
+      if (current !== OTHER) visit(start, index, length, current === UNSPACED, hash);
+      current = found;
+      start = index;
+      length = 0;
+      hash = HASH_START;
+    }
+    length++;
+    hash = hashUnit(hash, unit);
+    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      index++;
+      hash = hashUnit(hash, text.charCodeAt(index));
+    }
   }
-  if (current !== OTHER) visit(start, text.length, length, current === UNSPACED);
+  if (current !== OTHER) visit(start, text.length, length, current === UNSPACED, hash);
 }
 
 /** Whether a token is of a script without spaces: all its letters are, or none. */
