@@ -57,7 +57,7 @@ export async function startDaemon({ dockerd, address, files = DAEMON_FILES, extr
       if (Date.now() > deadline) throw new Error(`dockerd does not answer after ${timeoutMs} ms; see ${files.logFile}`);
       await delay(100);
     }
-    child.unref();
+    child.removeAllListeners().unref();
     say(`dockerd runs as process ${child.pid} and stays; stop it with: kill $(cat ${files.pidFile})`);
   });
 }

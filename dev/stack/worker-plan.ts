@@ -22,11 +22,12 @@ export const planMiniflare = ({ env, settings, variables, entry }: WorkerPlanOpt
   readyUrl: healthUrl(settings),
 });
 
-/** One line of a .env file. Only text between single quotes is taken as it stands; such a quote itself has to go between backticks. */
+/** One line of a .env file, in which quotes end at their like and wrangler puts a variable's value in place of its `$NAME`. */
 function envLine([name, value]: [string, string]): string {
-  const quote = ["'", '`'].find((candidate) => !value.includes(candidate));
-  if (quote === undefined) throw new Error(`${name} holds both ' and \`, which wrangler cannot be told`);
-  return `${name}=${quote}${value}${quote}`;
+  const quote = ["'", '`', '"'].find((candidate) => !value.includes(candidate));
+  if (quote === undefined || /[\r\n]/.test(value))
+    throw new Error(`${name} cannot be told to wrangler: it holds every kind of quote or a line break`);
+  return `${name}=${quote}${value.replaceAll('$', '\\$')}${quote}`;
 }
 
 /** The worker under `wrangler dev`, which loads it anew when its code changes. */

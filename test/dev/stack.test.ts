@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { workerVariables } from '../../dev/stack/bindings.ts';
+import { curlLine, exampleRequest } from '../../dev/stack/example-request.ts';
+
+describe('workerVariables', () => {
+  it("takes what is the worker's, and the keys that PROVIDERS names", () => {
+    const env = {
+      OPENAI_API_KEY: 'a',
+      ANTHROPIC_BASE_URL: '',
+      SKILLS_SANDBOX_TIMEOUT_MS: '5',
+      LIBSQL_AUTH_TOKEN: 'b',
+      PROVIDERS: '[{"name":"x","apiKeySecret":"X_KEY"},{"name":"y"},null]',
+      X_KEY: 'c',
+      PATH: '/bin',
+      PORT: '1',
+    };
+    expect(workerVariables(env)).toEqual({
+      OPENAI_API_KEY: 'a',
+      SKILLS_SANDBOX_TIMEOUT_MS: '5',
+      LIBSQL_AUTH_TOKEN: 'b',
+      PROVIDERS: env.PROVIDERS,
+      X_KEY: 'c',
+    });
+  });
+
+  it('leaves it to the worker to say what is wrong with PROVIDERS', () => {
+    expect(workerVariables({ PROVIDERS: '{' })).toEqual({ PROVIDERS: '{' });
+  });
+});
+
+describe('exampleRequest', () => {
+  it.each([
+    [{}, true, '/v1/chat/completions', 'scripted-demo'],
+    [{ OPENAI_API_KEY: 'x' }, false, '/v1/chat/completions', 'gpt-5-mini'],
+    [{ ANTHROPIC_API_KEY: 'x' }, false, '/v1/messages', 'claude-sonnet-4-5'],
+  ])('for %j asks the right endpoint', (env, isScripted, path, model) => {
+    expect(exampleRequest(env, isScripted)).toMatchObject({ path, body: { model } });
+  });
+
+  it('asks Gemini in its own shape, and nobody whose models are unknown', () => {
+    expect(exampleRequest({ GEMINI_API_KEY: 'x' }, false)?.path).toBe('/v1beta/models/gemini-2.5-flash:generateContent');
+    expect(exampleRequest({ PROVIDERS: '[{}]' }, false)).toBeUndefined();
+  });
+
+  it('is a line that a shell reads as one command', () => {
+    const line = curlLine('http://127.0.0.1:1', 'omr_k', { path: '/v1/x', body: { a: 'b c' } });
+    expect(line).toBe(
+      `curl -sN http://127.0.0.1:1/v1/x -H 'authorization: Bearer omr_k' -H 'content-type: application/json' -d '{"a":"b c"}'`,
+    );
+  });
+});
