@@ -23,6 +23,7 @@ export const ERROR_STATUS = {
   upstream_incomplete: 502,
   upstream_invalid: 502,
   upstream_unreachable: 502,
+  bad_configuration: 503,
   database_unavailable: 503,
   management_not_configured: 503,
   skills_disabled: 503,

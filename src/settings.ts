@@ -14,6 +14,8 @@ export const settingsSchema = z.strictObject({
   maxFailedRounds: z.int().min(1).max(50).default(3),
   workspaceMaxBytes: z.int().min(0).default(67_108_864),
   workspaceMaxFiles: z.int().min(0).default(1_000),
+  /** The marketplace that skills are installed from. */
+  skillsProvider: z.enum(['skillsmp', 'skillssh']).default('skillsmp'),
   executionRetentionDays: z.int().min(1).max(3_650).default(30),
 });
 

@@ -1,4 +1,5 @@
-type WaitUntil = (work: Promise<unknown>) => void;
+/** Keeps work alive beyond the request that began it. */
+export type WaitUntil = (work: Promise<unknown>) => void;
 
 export interface TimedCache<Value> {
   /** The cached value, or a load that concurrent callers share. A value in the second half of its life is refreshed in the background. */

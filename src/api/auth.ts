@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../errors.ts';
 import type { AppEnv } from './app-env.ts';
-import { hasScope, isManagement, type Principal, type Scope } from './principal.ts';
+import { hasScope, isManagement, type Principal, SCOPES, type Scope } from './principal.ts';
 
 const sha256 = async (text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
@@ -25,7 +25,7 @@ async function identify(c: Context<AppEnv>): Promise<Principal | undefined> {
   const { config, apiKeys } = c.var.services;
   if (config.managementToken !== undefined && (await equalSecrets(credential, config.managementToken))) return { kind: 'management' };
   const key = await apiKeys.find(credential, (work) => c.executionCtx.waitUntil(work));
-  return key && { kind: 'key', apiKeyId: key.id, scopes: key.scopes };
+  return key && { kind: 'key', apiKeyId: key.id, scopes: SCOPES.filter((scope) => key.scopes.includes(scope)) };
 }
 
 async function requirePrincipal(c: Context<AppEnv>): Promise<Principal> {

@@ -1,30 +1,28 @@
 import { zValidator } from '@hono/zod-validator';
 import type { MiddlewareHandler } from 'hono';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import type { AppEnv } from './app-env.ts';
 import { parseJsonObject, readBytes } from './request-body.ts';
 
 /** `invalid_request` with the first fault in its message and the path of each in `details`. */
-function invalidRequest(issues: readonly z.core.$ZodIssue[]): AppError {
+function invalidRequest(issues: readonly { path: readonly PropertyKey[]; message: string }[]): AppError {
   const details = issues.map((issue) => ({ path: issue.path.map(String).join('.'), message: issue.message }));
   const [first] = details;
   return new AppError('invalid_request', first ? [first.path, first.message].filter(Boolean).join(': ') : 'Invalid request', details);
 }
 
-/** The API key of a gateway endpoint may stand among the query's parameters. */
-const withoutCredential = ({ key: _, ...query }: Record<string, unknown>) => query;
+/** The API key of a request may stand among the query's parameters. */
+const withoutCredential = (query: unknown) => {
+  const { key: _, ...rest } = query as Record<string, unknown>;
+  return rest;
+};
 
 /** Checks the query by its schema: `c.req.valid('query')`. */
-export const validateQuery = <Schema extends z.ZodType>(schema: Schema) =>
-  zValidator(
-    'query',
-    schema,
-    (result) => {
-      if (!result.success) throw invalidRequest(result.error.issues);
-    },
-    { validationFunction: (_, value) => schema.safeParse(withoutCredential(value)) },
-  );
+export const validateQuery = <Schema extends z.ZodType<object>>(schema: Schema) =>
+  zValidator('query', z.preprocess(withoutCredential, schema), (result) => {
+    if (!result.success) throw invalidRequest(result.error.issues);
+  });
 
 /** Reads the body, whatever its content type says, and checks it by its schema: `c.req.valid('json')`. */
 export const jsonBody =

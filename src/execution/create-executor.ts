@@ -28,7 +28,7 @@ export interface ExecutorDependencies extends RunDependencies {
   executions: ExecutionStore;
   approvals: Pick<ApprovalStore, 'findDecision'>;
   runnableFor: (skill: Skill) => Runnable;
-  contextFor: (execution: Execution, signal: AbortSignal) => SkillContext;
+  contextFor: (execution: Execution, signal: AbortSignal, context: ExecuteContext) => SkillContext;
   newId: () => string;
   /** The functions that skills of kind `handler` name, where `runnableFor` looks them up. */
   handlers: Map<string, Handler>;
@@ -97,7 +97,7 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
       if (repeated) return awaitExecution(execution, { executions, sleep, now, signal });
       if (!prepared.success || refusal !== undefined) return execution;
       const { runnable, data } = prepared;
-      const run = (attemptSignal: AbortSignal) => runnable.run(data, contextFor(execution, attemptSignal));
+      const run = (attemptSignal: AbortSignal) => runnable.run(data, contextFor(execution, attemptSignal, context));
       return runExecution(execution, { skill, run, timeoutMs, maxRetries, clientSignal: signal }, dependencies);
     },
 

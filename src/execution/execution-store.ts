@@ -30,14 +30,14 @@ export interface Outcome {
 }
 
 export interface ExecutionFilter {
-  apiKeyId?: string;
+  apiKeyId?: string | undefined;
   /** A skill's id, name or `name@version`. */
-  skill?: string;
-  status?: ExecutionStatus;
+  skill?: string | undefined;
+  status?: ExecutionStatus | undefined;
   /** ISO 8601 UTC; the first moment that counts. */
-  from?: string;
+  from?: string | undefined;
   /** ISO 8601 UTC; the first moment that does not count any more. */
-  to?: string;
+  to?: string | undefined;
 }
 
 /** Where executions are kept. Every method rejects with `database_unavailable` when the database cannot be reached. */

@@ -14,6 +14,8 @@ export interface ExecuteContext {
   signal: AbortSignal;
   /** False leaves only the built-in skills. */
   customSkillExecutionEnabled?: boolean;
+  /** Where the request came in, as in Cloudflare's `request.cf`: a sandbox near to it is tried first. */
+  location?: { colo?: string | undefined; continent?: string | undefined };
   /** An approved approval of this very call: it is used up, and the execution that it parked is the one that runs. */
   approvalId?: string;
 }

@@ -17,7 +17,7 @@ export interface ExchangeLoop {
 /** What plain and streamed replies have in common: bounds, owned calls, suspension of mixed turns and the report. */
 export function createExchangeLoop({ dependencies, request, settings, original, injected, selected, resultMode }: Exchange): ExchangeLoop {
   const { executor, suspendedTurns, now, newId, log } = dependencies;
-  const { adapter, apiKeyId, requestId, headers, stopwatch } = request;
+  const { adapter, apiKeyId, requestId, headers, location, stopwatch } = request;
   const turnId = createTurnId(newId);
   const isOwned = (call: Pick<ToolCall, 'name'>) => selected.skillFor(call) !== undefined;
   const isHidden = (name: string) => resultMode === 'loop' && isOwned({ name });
@@ -25,7 +25,7 @@ export function createExchangeLoop({ dependencies, request, settings, original, 
   const runner = createCallRunner({
     executor,
     skillFor: selected.skillFor,
-    context: { apiKeyId, sessionId: headers.get('x-omniroute-session'), requestId: headers.get('idempotency-key') ?? requestId },
+    context: { apiKeyId, sessionId: headers.get('x-omniroute-session'), requestId: headers.get('idempotency-key') ?? requestId, location },
     log,
   });
 

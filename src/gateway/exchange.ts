@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../env.ts';
-import type { Executor } from '../execution/executor.ts';
+import type { ExecuteContext, Executor } from '../execution/executor.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import type { ProviderAdapter } from '../providers/adapter.ts';
@@ -35,6 +35,8 @@ export interface GatewayRequest {
   headers: Headers;
   apiKeyId: string;
   requestId: string;
+  /** Where the request came in. */
+  location: NonNullable<ExecuteContext['location']>;
   /** Fires when the client leaves. */
   signal: AbortSignal;
   waitUntil: WaitUntil;

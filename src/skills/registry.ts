@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import { createTimedCache } from '../timed-cache.ts';
+import { createTimedCache, type WaitUntil } from '../timed-cache.ts';
 import { resolveVersion } from './semver.ts';
 import type { Skill } from './skill.ts';
 import type { SkillChanges, SkillStore } from './skill-store.ts';
@@ -7,8 +7,6 @@ import type { SkillChanges, SkillStore } from './skill-store.ts';
 const CACHE_TTL_MS = 60_000;
 /** Owners whose skills one isolate keeps. */
 const MAX_OWNERS = 1_000;
-
-type WaitUntil = (work: Promise<unknown>) => void;
 
 /** What one owner sees, and what `compile` made of it. */
 export interface Catalogue<Compiled> {
@@ -26,9 +24,9 @@ export interface Registry<Compiled> {
    */
   catalogue(apiKeyId: string, waitUntil?: WaitUntil): Promise<Catalogue<Compiled>>;
   /** The highest version that the owner sees and the constraint allows. */
-  resolveVersion(name: string, constraint: string, apiKeyId: string): Promise<Skill | undefined>;
+  resolveVersion(name: string, constraint: string, apiKeyId: string, waitUntil?: WaitUntil): Promise<Skill | undefined>;
   /** The skill of an id, `name` (its highest version), `name@version` or `name@<constraint>`, among what the owner sees. */
-  find(reference: string, apiKeyId: string): Promise<Skill | undefined>;
+  find(reference: string, apiKeyId: string, waitUntil?: WaitUntil): Promise<Skill | undefined>;
   /** Rejects with `skill_exists` when the owner has this name and version already. */
   install(skill: NewSkill): Promise<Skill>;
   /** The skill as it is now; undefined when there is none of this id. */
@@ -64,9 +62,15 @@ export function createRegistry<Compiled>({ skills, compile, now, newId, log }: R
   });
   const catalogue = (apiKeyId: string, waitUntil: WaitUntil = () => {}) => cache.get(apiKeyId, waitUntil);
 
+  interface Question {
+    idOrName: string;
+    apiKeyId: string;
+    choose(candidates: readonly Skill[]): Skill | undefined;
+  }
+
   /** What the cache does not know may have been installed through another isolate. */
-  async function findVisible(idOrName: string, apiKeyId: string, choose: (candidates: readonly Skill[]) => Skill | undefined) {
-    const cached = choose((await catalogue(apiKeyId)).skills);
+  async function findVisible({ idOrName, apiKeyId, choose }: Question, waitUntil?: WaitUntil): Promise<Skill | undefined> {
+    const cached = choose((await catalogue(apiKeyId, waitUntil)).skills);
     return cached ?? choose(await skills.listVisible(apiKeyId, idOrName));
   }
 
@@ -86,12 +90,14 @@ export function createRegistry<Compiled>({ skills, compile, now, newId, log }: R
 
   return {
     catalogue,
-    resolveVersion: (name, constraint, apiKeyId) => findVisible(name, apiKeyId, named(name, constraint)),
-    find(reference, apiKeyId) {
+    resolveVersion: (name, constraint, apiKeyId, waitUntil) =>
+      findVisible({ idOrName: name, apiKeyId, choose: named(name, constraint) }, waitUntil),
+    find(reference, apiKeyId, waitUntil) {
       const at = reference.indexOf('@');
-      if (at >= 0) return this.resolveVersion(reference.slice(0, at), reference.slice(at + 1), apiKeyId);
+      if (at >= 0) return this.resolveVersion(reference.slice(0, at), reference.slice(at + 1), apiKeyId, waitUntil);
       const highest = named(reference, 'latest');
-      return findVisible(reference, apiKeyId, (candidates) => candidates.find(({ id }) => id === reference) ?? highest(candidates));
+      const choose = (candidates: readonly Skill[]) => candidates.find(({ id }) => id === reference) ?? highest(candidates);
+      return findVisible({ idOrName: reference, apiKeyId, choose }, waitUntil);
     },
     async install(skill) {
       const time = now().toISOString();

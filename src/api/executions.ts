@@ -1,0 +1,87 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+import { EXECUTION_STATUSES, type Execution } from '../execution/execution.ts';
+import type { Services } from '../services.ts';
+import type { WaitUntil } from '../timed-cache.ts';
+import type { AppEnv } from './app-env.ts';
+import { requireScope } from './auth.ts';
+import { readClientId } from './client-id.ts';
+import { isManagement, ownerOf, type Principal } from './principal.ts';
+import { locationOf } from './request-location.ts';
+import { idText, listBody, moment, pageQuery, plainText } from './schemas.ts';
+import { jsonBody, validateQuery } from './validate.ts';
+
+/** The call id of what is asked for here: one request is one call. */
+const CALL_ID = 'rest';
+/** A constraint may be longer than a name. */
+const skillReference = plainText(400).min(1);
+
+export const listExecutionsQuery = z.strictObject({
+  ...pageQuery,
+  apiKeyId: idText.optional(),
+  skill: skillReference.optional(),
+  status: z.enum(EXECUTION_STATUSES).optional(),
+  from: moment.optional(),
+  to: moment.optional(),
+});
+
+export const executeBody = z
+  .strictObject({
+    skillName: skillReference.optional(),
+    skillId: idText.optional(),
+    input: z.record(z.string(), z.json()).default({}),
+    sessionId: plainText(255).min(1).nullable().default(null),
+  })
+  .refine(({ skillName, skillId }) => (skillName === undefined) !== (skillId === undefined), 'Give either skillName or skillId');
+
+/** What callers see of an execution: not where it ran, nor its lease. */
+const toBody = ({ sandboxId: _, leaseExpiresAt: __, ...execution }: Execution) => execution;
+
+/** Whose executions the principal may see; undefined: everybody's. */
+const visibleOwner = (principal: Principal): string | undefined => (isManagement(principal) ? undefined : ownerOf(principal));
+
+async function findSkill({ registry, skills }: Services, principal: Principal, body: z.infer<typeof executeBody>, waitUntil: WaitUntil) {
+  const { skillId, skillName } = body;
+  const reference = skillId ?? skillName ?? '';
+  const visible = await registry.find(reference, ownerOf(principal), waitUntil);
+  const found = visible ?? (skillId !== undefined && isManagement(principal) ? await skills.get(skillId) : undefined);
+  const isAsked = found !== undefined && (skillId === undefined || found.id === skillId);
+  if (!isAsked) throw new AppError('skill_not_found', `No skill ${reference}`);
+  return found;
+}
+
+export const executions = new Hono<AppEnv>()
+  .get('/', requireScope('read:skills'), validateQuery(listExecutionsQuery), async (c) => {
+    const { page, limit, ...filter } = c.req.valid('query');
+    const owner = visibleOwner(c.var.principal);
+    if (owner !== undefined && filter.apiKeyId !== undefined && filter.apiKeyId !== owner) {
+      throw new AppError('forbidden', 'An API key sees its own executions only');
+    }
+    const { data, total } = await c.var.services.executions.listPage({ ...filter, apiKeyId: owner ?? filter.apiKeyId }, page, limit);
+    return c.json(listBody(data.map(toBody), total, { page, limit }));
+  })
+  .get('/:id', requireScope('read:skills'), async (c) => {
+    const id = c.req.param('id');
+    const execution = await c.var.services.executions.get(id, visibleOwner(c.var.principal));
+    if (execution === undefined) throw new AppError('execution_not_found', `No execution with id ${id}`);
+    return c.json(toBody(execution));
+  })
+  .post('/', requireScope('execute:skills'), jsonBody(executeBody), async (c) => {
+    const { services, principal, requestId } = c.var;
+    const body = c.req.valid('json');
+    const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work);
+    const idempotencyKey = readClientId(c, 'idempotency-key');
+    const skill = await findSkill(services, principal, body, waitUntil);
+    const run = services.executor.execute(skill, body.input, {
+      apiKeyId: ownerOf(principal),
+      sessionId: body.sessionId,
+      requestId: idempotencyKey ?? requestId,
+      callId: CALL_ID,
+      signal: c.req.raw.signal,
+      location: locationOf(c.req.raw),
+    });
+    // Its end is recorded even when the client leaves before it.
+    waitUntil(run.catch(() => {}));
+    return c.json({ execution: toBody(await run) });
+  });

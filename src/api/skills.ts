@@ -1,0 +1,112 @@
+import { Hono } from 'hono';
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+import { SKILL_MODES, SKILL_POLICIES, type Skill, SOURCE_PROVIDERS, SYSTEM_OWNER, skillName, skillVersion } from '../skills/skill.ts';
+import { normalizeSkillSchema } from '../skills/skill-schema.ts';
+import type { AppEnv } from './app-env.ts';
+import { requireManagement } from './auth.ts';
+import { idText, listBody, pageQuery, plainText } from './schemas.ts';
+import { jsonBody, validateQuery } from './validate.ts';
+
+const description = plainText(4_000).trim().min(1);
+const tags = z.array(plainText(64).trim().min(1)).max(50);
+/** JSON Schema or the shorthand of it; `normalizeSkillSchema` tells which faults it has. */
+const schema = z.strictObject({ input: z.record(z.string(), z.json()), output: z.record(z.string(), z.json()) });
+
+export const listSkillsQuery = z.strictObject({
+  ...pageQuery,
+  q: plainText(500).optional(),
+  mode: z.enum(SKILL_MODES).optional(),
+  source: z.enum(SOURCE_PROVIDERS).optional(),
+});
+
+export const installSkillBody = z.strictObject({
+  name: skillName,
+  version: skillVersion.default('1.0.0'),
+  description,
+  schema,
+  handlerCode: plainText(200).min(1),
+  apiKeyId: idText.default(SYSTEM_OWNER),
+  tags: tags.default([]),
+  mode: z.enum(SKILL_MODES).default('on'),
+});
+
+export const updateSkillBody = z
+  .strictObject({
+    enabled: z.boolean(),
+    mode: z.enum(SKILL_MODES),
+    policy: z.enum(SKILL_POLICIES),
+    /** Null: the executor's own. */
+    timeoutMs: z.int().min(1).max(600_000).nullable(),
+    maxRetries: z.int().min(0).max(10).nullable(),
+    description,
+    schema,
+    tags,
+  })
+  .partial();
+
+/** What a release says of its own skills, so that a change of it would not last. */
+const PRODUCT_FIELDS = ['description', 'schema', 'tags', 'timeoutMs'] as const;
+
+const notFound = (id: string) => new AppError('skill_not_found', `No skill with id ${id}`);
+
+function requireChangeable(skill: Skill, body: z.infer<typeof updateSkillBody>): void {
+  const field = PRODUCT_FIELDS.find((name) => body[name] !== undefined);
+  if (skill.kind !== 'builtin' || field === undefined) return;
+  throw new AppError('invalid_request', `${field}: the ${field} of a built-in skill cannot be changed`);
+}
+
+export const skills = new Hono<AppEnv>()
+  .get('/', requireManagement, validateQuery(listSkillsQuery), async (c) => {
+    const { page, limit, ...filter } = c.req.valid('query');
+    const { skills, settings } = c.var.services;
+    const [{ data, total }, { skillsProvider }] = await Promise.all([
+      skills.listPage(filter, page, limit),
+      settings.get((work) => c.executionCtx.waitUntil(work)),
+    ]);
+    return c.json({ ...listBody(data, total, { page, limit }), skills: data, provider: skillsProvider, popularDefaults: [] });
+  })
+  .post('/install', requireManagement, jsonBody(installSkillBody), async (c) => {
+    const { handlerCode, schema, apiKeyId, ...body } = c.req.valid('json');
+    const { registry, apiKeys, handlerNames } = c.var.services;
+    if (!handlerNames.includes(handlerCode)) {
+      throw new AppError('unknown_handler', `No handler ${handlerCode}. Use one of: ${handlerNames.join(', ')}`, [...handlerNames]);
+    }
+    const isKnownOwner = apiKeyId === SYSTEM_OWNER || (await apiKeys.list()).some(({ id }) => id === apiKeyId);
+    if (!isKnownOwner) throw new AppError('invalid_request', `apiKeyId: no API key with id ${apiKeyId}`);
+    const { id } = await registry.install({
+      ...body,
+      apiKeyId,
+      schema: normalizeSkillSchema(schema),
+      ...{ handler: handlerCode, kind: 'handler', policy: 'auto', sourceProvider: 'local', sourceUrl: null, contentSha256: null },
+      ...{ installCount: 0, timeoutMs: null, maxRetries: null, idempotent: false },
+    });
+    return c.json({ success: true, id }, 201);
+  })
+  .get('/:id', requireManagement, async (c) => {
+    const id = c.req.param('id');
+    const skill = await c.var.services.skills.get(id);
+    if (skill === undefined) throw notFound(id);
+    return c.json(skill);
+  })
+  .put('/:id', requireManagement, jsonBody(updateSkillBody), async (c) => {
+    const id = c.req.param('id');
+    const body = c.req.valid('json');
+    const { registry, skills } = c.var.services;
+    if (Object.keys(body).length === 0) throw new AppError('invalid_request', 'No update payload provided');
+    const skill = await skills.get(id);
+    if (skill === undefined) throw notFound(id);
+    requireChangeable(skill, body);
+    const { schema, ...rest } = body;
+    const changed = await registry.update(id, { ...rest, ...(schema && { schema: normalizeSkillSchema(schema) }) });
+    if (changed === undefined) throw notFound(id);
+    return c.json({ success: true, ...body });
+  })
+  .delete('/:id', requireManagement, async (c) => {
+    const id = c.req.param('id');
+    const { registry, skills } = c.var.services;
+    const skill = await skills.get(id);
+    if (skill?.kind === 'builtin') throw new AppError('invalid_request', 'A built-in skill cannot be deleted; switch it off instead');
+    if (!(await registry.remove(id))) throw notFound(id);
+    return c.json({ success: true });
+  });

@@ -1,0 +1,36 @@
+import { type ApiKey, type ApiKeyRepository, hashApiKey } from './db/api-key-repository.ts';
+import { createTimedCache, type WaitUntil } from './timed-cache.ts';
+
+const CACHE_TTL_MS = 60_000;
+/** Digests that one isolate remembers, those of unknown keys among them. */
+const MAX_KEYS = 10_000;
+const API_KEY = /^omr_[A-Za-z0-9_-]{43}$/;
+
+export interface CachedApiKeys extends Pick<ApiKeyRepository, 'create' | 'list' | 'delete'> {
+  /** The key that the credential is, as it was at most 60 s ago. `waitUntil` keeps a load that others share alive. */
+  find(credential: string, waitUntil: WaitUntil): Promise<ApiKey | undefined>;
+}
+
+/** API keys by their digest. A key that is deleted through this isolate stops working at once. */
+export function createCachedApiKeys(repository: ApiKeyRepository, { now }: { now: () => number }): CachedApiKeys {
+  const cache = createTimedCache<ApiKey | undefined>({
+    load: (sha256) => repository.findByHash(sha256),
+    now,
+    ttlMs: CACHE_TTL_MS,
+    maxEntries: MAX_KEYS,
+  });
+  return {
+    create: (key) => repository.create(key),
+    list: () => repository.list(),
+    async find(credential, waitUntil) {
+      return API_KEY.test(credential) ? cache.get(await hashApiKey(credential), waitUntil) : undefined;
+    },
+    async delete(id) {
+      try {
+        return await repository.delete(id);
+      } finally {
+        cache.drop();
+      }
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import { type CachedApiKeys, createCachedApiKeys } from './cached-api-keys.ts';
+import { type CachedSettings, createCachedSettings } from './cached-settings.ts';
+import { createApiKeyRepository } from './db/api-key-repository.ts';
+import { createApprovalRepository } from './db/approval-repository.ts';
+import { openDatabase } from './db/client.ts';
+import { createExecutionRepository } from './db/execution-repository.ts';
+import { type DatabaseStatus, probeDatabase } from './db/probe-database.ts';
+import { seedBuiltinSkills } from './db/seed-builtin-skills.ts';
+import { createSettingsRepository } from './db/settings-repository.ts';
+import { createSkillRepository } from './db/skill-repository.ts';
+import { createSuspendedTurnRepository } from './db/suspended-turn-repository.ts';
+import { createWorkspace } from './db/workspace-repository.ts';
+import type { Config } from './env.ts';
+import type { ApprovalStore } from './execution/approval-store.ts';
+import { createExecutor, type SkillExecutor } from './execution/create-executor.ts';
+import type { ExecutionStore } from './execution/execution-store.ts';
+import { runMaintenance } from './execution/maintenance.ts';
+import type { Runnable } from './execution/runnable.ts';
+import { createRunnable } from './execution/runnable-skill.ts';
+import { sleep } from './execution/sleep.ts';
+import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { compileOfferedSkills, type OfferedSkills } from './gateway/offered-skills.ts';
+import { handlers } from './handlers/index.ts';
+import type { Logger } from './logger.ts';
+import { createPublicFetch } from './net/public-fetch.ts';
+import { createSandboxClient, type SandboxClient } from './sandbox/client.ts';
+import { builtinSkills } from './skills/builtin/index.ts';
+import type { Workspace } from './skills/define.ts';
+import { createRegistry, type Registry } from './skills/registry.ts';
+import type { Skill } from './skills/skill.ts';
+import type { SkillStore } from './skills/skill-store.ts';
+
+/** What the services reach the world by. */
+export interface ServiceIo {
+  fetch: typeof fetch;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** An id that nobody can guess. */
+  newId(): string;
+  /** As `Math.random`. */
+  random(): number;
+  log: Logger;
+}
+
+export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
+  config: Config;
+  gateway: Gateway;
+  registry: Registry<OfferedSkills>;
+  skills: SkillStore;
+  /** Names that a custom skill's `handlerCode` may have. */
+  handlerNames: readonly string[];
+  executor: SkillExecutor;
+  executions: ExecutionStore;
+  approvals: ApprovalStore;
+  apiKeys: CachedApiKeys;
+  settings: CachedSettings;
+  sandbox: SandboxClient;
+  probeDatabase(): Promise<DatabaseStatus>;
+  /** The work of the cron trigger. Rejects when the database cannot be used. */
+  maintain(): Promise<void>;
+}
+
+/** Builds everything that one isolate needs; the only place where the parts meet. Nothing is read or sent before it is asked for. */
+export function createServices(config: Config, { fetch, now, newId, random, log }: ServiceIo): Services {
+  const date = () => new Date(now());
+  const db = openDatabase({ ...config.database, fetch });
+  const executions = createExecutionRepository(db);
+  const approvals = createApprovalRepository(db);
+  const skills = createSkillRepository(db, log);
+  const settingsRepository = createSettingsRepository(db, log);
+  const settings = createCachedSettings(settingsRepository, { now });
+  const suspendedTurns = createSuspendedTurnRepository(db, { now: date });
+  const registry = createRegistry({ skills, compile: compileOfferedSkills, now: date, newId, log });
+  const sandbox = createSandboxClient({ ...config.sandbox, fetch, now, newId, random });
+  const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl: config.dnsOverHttpsUrl });
+
+  /** The quota is read for each write, so that a change of it holds at once. */
+  function openWorkspace(apiKeyId: string): Workspace {
+    const open = async () => {
+      const { workspaceMaxBytes: maxBytes, workspaceMaxFiles: maxFiles } = await settings.load();
+      return createWorkspace(db, { apiKeyId, quota: { maxBytes, maxFiles }, now: date });
+    };
+    return {
+      read: async (...parameters) => (await open()).read(...parameters),
+      write: async (...parameters) => (await open()).write(...parameters),
+    };
+  }
+
+  const runnables = new WeakMap<Skill, Runnable>();
+  function runnableFor(skill: Skill): Runnable {
+    const runnable = runnables.get(skill) ?? createRunnable(skill);
+    runnables.set(skill, runnable);
+    return runnable;
+  }
+
+  const executor = createExecutor({
+    executions,
+    approvals,
+    runnableFor,
+    contextFor: ({ id, apiKeyId, sessionId }, signal, { location = {} }) => ({
+      apiKeyId,
+      sessionId,
+      executionId: id,
+      signal,
+      workspace: openWorkspace(apiKeyId),
+      sandbox: sandbox.near(location),
+      publicFetch,
+      limits: config.limits,
+    }),
+    now: date,
+    newId,
+    random,
+    handlers: new Map(handlers),
+    sleep,
+    log,
+  });
+
+  return {
+    config,
+    now,
+    newId,
+    log,
+    gateway: createGateway({
+      providers: config.providers,
+      executor,
+      suspendedTurns,
+      offeredSkills: async (apiKeyId, waitUntil) => (await registry.catalogue(apiKeyId, waitUntil)).compiled,
+      settings: settings.get,
+      fetch,
+      now,
+      newId,
+      log,
+    }),
+    registry,
+    skills,
+    handlerNames: [...handlers.keys()],
+    executor,
+    executions,
+    approvals,
+    apiKeys: createCachedApiKeys(createApiKeyRepository(db, { log, newId, now: date }), { now }),
+    settings,
+    sandbox,
+    probeDatabase: () => probeDatabase(db),
+    async maintain() {
+      await seedBuiltinSkills(db, builtinSkills, { newId, now: date });
+      const { executionRetentionDays } = await settings.load();
+      await runMaintenance({
+        executions,
+        approvals,
+        deleteExpired: { deletedTurns: suspendedTurns.deleteExpired },
+        retentionDays: executionRetentionDays,
+        now: date,
+        log,
+      });
+    },
+  };
+}
