@@ -96,10 +96,13 @@ export function openConnection(path: string, options: { durable: boolean }): Con
       }),
     inTransaction: () => database.inTransaction,
     reset() {
-      if (database.inTransaction) database.exec('ROLLBACK');
-      if (spoiled) return false;
-      database.exec('PRAGMA foreign_keys=ON');
-      return database.prepare('SELECT 1 FROM temp.sqlite_schema').raw().all([]).length === 0;
+      try {
+        if (database.inTransaction) database.exec('ROLLBACK');
+        database.exec('PRAGMA foreign_keys=ON');
+        return !spoiled && database.prepare('SELECT 1 FROM temp.sqlite_schema').raw().all([]).length === 0;
+      } catch {
+        return false;
+      }
     },
     close: () => void database.close(),
   };
