@@ -5,6 +5,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What wrangler.toml says too; Miniflare and the benchmarks do not read that file. */
 export const COMPATIBILITY_DATE = '2026-11-01';
+export const COMPATIBILITY_FLAGS = ['enable_request_signal'];
 
 /**
  * Bundles a worker into one ES module for workerd. Rejects with esbuild's messages, also when the code imports a module of Node,

@@ -1,5 +1,5 @@
 import { Miniflare, type MiniflareOptions } from 'miniflare';
-import { bundleWorker, COMPATIBILITY_DATE } from './bundle-worker.ts';
+import { bundleWorker, COMPATIBILITY_DATE, COMPATIBILITY_FLAGS } from './bundle-worker.ts';
 import { HOST } from './stack/ports.ts';
 
 export interface WorkerOptions {
@@ -27,6 +27,7 @@ export async function startWorker({ port, variables, entry, onCrash }: WorkerOpt
         config: {
           name: 'omniroute-edge',
           compatibilityDate: COMPATIBILITY_DATE,
+          compatibilityFlags: COMPATIBILITY_FLAGS,
           manifest: { mainModule: 'index.js', modules: { 'index.js': { type: 'esm', contents: await bundleWorker(entry) } } },
           env,
         },
