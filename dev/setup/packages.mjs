@@ -70,7 +70,7 @@ async function unpackPrograms(root, say) {
   const broken = await brokenPrograms(root);
   if (broken.length === 0) return;
   say(`running the install scripts of ${broken.join(', ')}`);
-  await runNpm(root, ['rebuild', '--ignore-scripts=false', '--foreground-scripts', `--allow-scripts=${broken.join(',')}`, ...broken]);
+  await runNpm(root, ['rebuild', '--ignore-scripts=false', '--foreground-scripts', ...broken]);
   const still = await brokenPrograms(root);
   if (still.length > 0) throw new Error(`${still.join(', ')} cannot be run from node_modules/.bin; remove node_modules and try again`);
 }
