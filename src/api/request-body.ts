@@ -5,11 +5,11 @@ export const MAX_BODY_BYTES = 20 * 1024 * 1024;
 export const MAX_JSON_DEPTH = 64;
 
 /** A request's bytes. Throws `payload_too_large` as soon as it is known that there are more than 20 MiB. */
-export async function readBytes(request: Request): Promise<Uint8Array> {
+export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => new AppError('payload_too_large', `The body exceeds the limit of ${MAX_BODY_BYTES} bytes`);
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer());
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;

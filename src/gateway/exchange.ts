@@ -31,7 +31,7 @@ export interface GatewayRequest {
   path(model: string): string;
   body: JsonObject;
   /** The bytes that `body` was read from. */
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
   headers: Headers;
   apiKeyId: string;
   requestId: string;
