@@ -215,6 +215,15 @@ describe('find and resolveVersion', () => {
     expect((await registry.resolveVersion('fresh', 'latest', 'key-1'))?.id).toBe(id);
   });
 
+  it('refreshes in the background too', async () => {
+    await registry.catalogue('key-1');
+    time = 30_000;
+    const work: Promise<unknown>[] = [];
+    await registry.find('weather', 'key-1', (promise) => work.push(promise));
+    expect(work).toHaveLength(1);
+    await Promise.all(work);
+  });
+
   it('does not ask the database for what it knows', async () => {
     await registry.catalogue('key-1');
     queries = 0;
