@@ -12,7 +12,7 @@ import type { Execution } from './execution.ts';
 import type { ExecutionStore } from './execution-store.ts';
 import type { Decisions, ExecuteContext, Executor } from './executor.ts';
 import { newExecution } from './new-execution.ts';
-import { CANCELLED, FAILED_UNEXPECTEDLY } from './run-attempt.ts';
+import { cancelReason, FAILED_UNEXPECTEDLY } from './run-attempt.ts';
 import { leaseEnd, type RunDependencies, runExecution } from './run-execution.ts';
 import type { Runnable } from './runnable.ts';
 import { scrubFault, scrubMessage } from './scrub-message.ts';
@@ -84,7 +84,7 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
       const timeoutMs = Math.min(skill.timeoutMs ?? defaultTimeoutMs, MAX_TIMEOUT_MS);
       const maxRetries = skill.maxRetries ?? defaultMaxRetries;
       const { signal } = context;
-      const refusal = prepared.success ? (signal.aborted ? CANCELLED : undefined) : prepared.error;
+      const refusal = prepared.success ? (signal.aborted ? cancelReason(signal) : undefined) : prepared.error;
       const createdAt = now();
       const leaseExpiresAt = refusal === undefined ? leaseEnd(createdAt, timeoutMs) : null;
       const kept = !prepared.success && prepared.isTooLarge ? null : input;

@@ -5,7 +5,13 @@ import { scrubMessage } from './scrub-message.ts';
 /** Largest output that is kept, in bytes of JSON text; it holds a workspace file of the default limit as base64 with room to spare. */
 export const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
-export const CANCELLED = 'Cancelled: the client left';
+const CLIENT_LEFT = 'Cancelled: the client left';
+const OUT_OF_TIME = "Cancelled: the request's time ran out";
+
+/** Why a run was cancelled: the signal of a request fires when its client leaves, or as a timeout of the whole request. */
+export const cancelReason = ({ reason }: AbortSignal): string =>
+  reason instanceof DOMException && reason.name === 'TimeoutError' ? OUT_OF_TIME : CLIENT_LEFT;
+
 export const FAILED_UNEXPECTEDLY = 'The skill failed unexpectedly';
 
 export type AttemptResult =
@@ -15,7 +21,7 @@ export type AttemptResult =
 
 interface AttemptOptions {
   timeoutMs: number;
-  /** Fires when the client leaves. */
+  /** Fires when the client leaves or the time of its request is over. */
   clientSignal: AbortSignal;
   /** Is told what is not a SkillError: nobody else gets to see it. */
   onUnexpected(error: unknown): void;
@@ -45,7 +51,7 @@ export async function runAttempt(run: (signal: AbortSignal) => Promise<unknown>,
   // With the race lost nobody listens to it any more.
   aborted.catch(() => {});
   const timer = setTimeout(() => controller.abort(new DOMException(`Timed out after ${timeoutMs} ms`, 'TimeoutError')), timeoutMs);
-  const clientLeft = new DOMException(CANCELLED, 'AbortError');
+  const clientLeft = new DOMException('The request has ended', 'AbortError');
   const leave = () => controller.abort(clientLeft);
   clientSignal.addEventListener('abort', leave, { once: true });
   if (clientSignal.aborted) leave();
@@ -54,7 +60,7 @@ export async function runAttempt(run: (signal: AbortSignal) => Promise<unknown>,
     const output = await Promise.race([run(signal), aborted]);
     return { status: 'success', output: normaliseOutput(output) };
   } catch (error) {
-    if (signal.reason === clientLeft) return { status: 'error', errorMessage: CANCELLED, failure: 'cancelled' };
+    if (signal.reason === clientLeft) return { status: 'error', errorMessage: cancelReason(clientSignal), failure: 'cancelled' };
     if (signal.aborted) return { status: 'timeout', errorMessage: `Timed out after ${timeoutMs} ms` };
     if (!(error instanceof SkillError)) {
       onUnexpected(error);

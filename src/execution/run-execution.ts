@@ -3,7 +3,7 @@ import { type Skill, skillKey } from '../skills/skill.ts';
 import { describeUnexpected } from './describe-unexpected.ts';
 import type { Execution } from './execution.ts';
 import { type ExecutionStore, INTERRUPTED, type Outcome } from './execution-store.ts';
-import { type AttemptResult, CANCELLED, runAttempt } from './run-attempt.ts';
+import { type AttemptResult, cancelReason, runAttempt } from './run-attempt.ts';
 import type { Sleep } from './sleep.ts';
 
 /** What a lease gives beyond an attempt's timeout: the wait before the next attempt, and the writing of the end. */
@@ -70,7 +70,7 @@ export async function runExecution(execution: Execution, run: Run, dependencies:
     if (now().getTime() + delayMs - begun.getTime() > RETRY_WINDOW_MS) break;
     await Promise.all([firstStart, sleep(delayMs, clientSignal)]);
     if (clientSignal.aborted) {
-      result = { status: 'error', errorMessage: CANCELLED, failure: 'cancelled' };
+      result = { status: 'error', errorMessage: cancelReason(clientSignal), failure: 'cancelled' };
     } else if (await start(attempts + 1)) {
       attempts += 1;
       result = await attempt();

@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../env.ts';
-import type { ExecuteContext, Executor } from '../execution/executor.ts';
+import type { Decisions, ExecuteContext, Executor } from '../execution/executor.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import type { ProviderAdapter } from '../providers/adapter.ts';
@@ -12,7 +12,7 @@ import type { SuspendedTurnStore } from './suspended-turns.ts';
 
 export interface GatewayDependencies {
   providers: readonly ProviderConfig[];
-  executor: Executor;
+  executor: Executor & Decisions;
   suspendedTurns: SuspendedTurnStore;
   /** Cached; a warm isolate answers without waiting for the database. A load is shared, so `waitUntil` keeps it alive without its first client. */
   offeredSkills(apiKeyId: string, waitUntil: WaitUntil): Promise<OfferedSkills>;

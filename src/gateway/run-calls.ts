@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
-import type { ExecuteContext, Executor } from '../execution/executor.ts';
+import { DECLINED } from '../execution/approval-store.ts';
+import type { Decisions, ExecuteContext, Executor } from '../execution/executor.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
 import type { ExecutionSummary, ToolCall, ToolResult } from '../providers/adapter.ts';
@@ -19,7 +20,7 @@ export interface CallRunner {
 }
 
 export interface CallRunnerOptions {
-  executor: Executor;
+  executor: Executor & Decisions;
   skillFor(call: ToolCall): Skill | undefined;
   context: Omit<ExecuteContext, 'callId' | 'signal'>;
   log: Logger;
@@ -56,6 +57,13 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
     return uses === 1 ? callId : `${callId}#${uses}`;
   }
 
+  /** A call of a hybrid skill runs once a person has approved this very call; until then it is parked. */
+  async function propose(skill: Skill, input: JsonObject, executeContext: ExecuteContext): Promise<Outcome> {
+    const decision = await executor.findDecision(skill, input, executeContext);
+    if (decision?.status === 'denied') return failure(`Not run: ${DECLINED}`);
+    return decision ? execute(skill, input, { ...executeContext, approvalId: decision.id }) : park(skill, input, executeContext);
+  }
+
   async function park(skill: Skill, input: JsonObject, execute: ExecuteContext): Promise<Outcome> {
     const { execution, approvalId, expiresAt } = await executor.park(skill, input, execute);
     const error = `The call was NOT run: it needs the user's approval (approval id ${approvalId}, until ${expiresAt}). Tell the user, and do not assume any result.`;
@@ -86,7 +94,7 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
     if (fault !== undefined) return failure(fault);
     const executeContext = { ...context, callId, signal: AbortSignal.any([signal, deadline]) };
     try {
-      return await (skill.policy === 'hybrid' ? park(skill, input, executeContext) : execute(skill, input, executeContext));
+      return await (skill.policy === 'hybrid' ? propose(skill, input, executeContext) : execute(skill, input, executeContext));
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) return failure('Not finished: the time for this request ran out');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CANCELLED, FAILED_UNEXPECTEDLY, MAX_OUTPUT_BYTES, runAttempt } from '../../src/execution/run-attempt.ts';
+import { FAILED_UNEXPECTEDLY, MAX_OUTPUT_BYTES, runAttempt } from '../../src/execution/run-attempt.ts';
 import { SkillError } from '../../src/skills/define.ts';
 
 const NEVER = new AbortController().signal;
@@ -57,7 +57,7 @@ describe('runAttempt', () => {
       },
       { clientSignal: client.signal },
     );
-    expect(result).toEqual({ status: 'error', errorMessage: CANCELLED, failure: 'cancelled' });
+    expect(result).toEqual({ status: 'error', errorMessage: 'Cancelled: the client left', failure: 'cancelled' });
     expect(told?.aborted).toBe(true);
   });
 
