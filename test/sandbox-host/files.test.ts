@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FileCollector } from '../../sandbox-host/file-collector.ts';
+import { packFiles, TAR_BLOCKING_BYTES } from '../../sandbox-host/pack-files.ts';
+import { isWorkspacePath, type RunFile } from '../../src/contract/runs.ts';
+
+const file = (path: string, content: string | Buffer): RunFile => ({ path, contentBase64: Buffer.from(content).toString('base64') });
+
+function collect(archive: Buffer, { sent = [] as RunFile[], maxFileBytes = 1_000_000, pieceBytes = archive.length || 1 } = {}) {
+  const collector = new FileCollector({ sent, maxFileBytes });
+  for (let at = 0; at < archive.length; at += pieceBytes) collector.push(archive.subarray(at, at + pieceBytes));
+  return collector;
+}
+
+/** A tar entry with any name, type and size, as a program that means harm could send it. */
+function rawEntry(name: string, type: string, content: Buffer, size = content.length): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0, 'utf8');
+  header.write('0000644\0', 100);
+  header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  header.write(type, 156);
+  header.fill(' ', 148, 156);
+  header.write(
+    `${header
+      .reduce((sum, byte) => sum + byte, 0)
+      .toString(8)
+      .padStart(6, '0')}\0 `,
+    148,
+  );
+  return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
+}
+const END = Buffer.alloc(1_024);
+
+describe('packFiles and FileCollector', () => {
+  it('bring any files back as they were, in pieces of any size', () => {
+    const segment = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+      .filter((text) => isWorkspacePath(text) && !text.includes('/'));
+    const path = fc
+      .array(segment, { minLength: 1, maxLength: 8 })
+      .map((segments) => segments.join('/'))
+      .filter((text) => isWorkspacePath(text) && text.isWellFormed());
+    const files = fc.uniqueArray(fc.record({ path, content: fc.uint8Array({ maxLength: 1_500 }) }), {
+      selector: (entry) => entry.path,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(files, fc.integer({ min: 1, max: 3_000 }), (entries, pieceBytes) => {
+        const sent = entries.map((entry) => file(entry.path, Buffer.from(entry.content)));
+        const archive = packFiles(sent);
+        expect(archive.length % TAR_BLOCKING_BYTES).toBe(0);
+        const collector = collect(archive, { pieceBytes });
+        expect(collector.done).toBe(true);
+        expect(collector.files).toEqual(sent);
+        expect(collect(archive, { sent }).files).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('FileCollector', () => {
+  it('strips the ./ that tar puts in front', () => {
+    expect(collect(Buffer.concat([rawEntry('./a/b', '0', Buffer.from('x')), END])).files).toEqual([file('a/b', 'x')]);
+  });
+
+  it.each([
+    ['an absolute path', rawEntry('/etc/passwd', '0', Buffer.from('x'))],
+    ['a way out', rawEntry('a/../../b', '0', Buffer.from('x'))],
+    [
+      'a long way out',
+      Buffer.concat([rawEntry('././@LongLink', 'L', Buffer.from(`${'../'.repeat(60)}x\0`)), rawEntry('x', '0', Buffer.from('x'))]),
+    ],
+    ['a symbolic link', rawEntry('link', '2', Buffer.alloc(0))],
+    ['a hard link', rawEntry('link', '1', Buffer.alloc(0))],
+    ['a device', rawEntry('null', '3', Buffer.alloc(0))],
+    ['a pipe', rawEntry('pipe', '6', Buffer.alloc(0))],
+    ['a folder', rawEntry('folder/', '5', Buffer.alloc(0))],
+    [
+      'a name that is not UTF-8',
+      Buffer.concat([rawEntry('././@LongLink', 'L', Buffer.from([0xff, 0xfe, 0])), rawEntry('x', '0', Buffer.from('x'))]),
+    ],
+  ])('leaves out %s and reads on', (_, entry) => {
+    const collector = collect(Buffer.concat([entry, rawEntry('good', '0', Buffer.from('good')), END]));
+    expect(collector.files).toEqual([file('good', 'good')]);
+    expect(collector.skipped).toEqual([]);
+  });
+
+  it('ends at a broken header and keeps what was there before', () => {
+    const broken = rawEntry('b', '0', Buffer.from('x'));
+    broken[0] = 1;
+    const collector = collect(Buffer.concat([rawEntry('a', '0', Buffer.from('x')), broken, rawEntry('c', '0', Buffer.from('x')), END]));
+    expect(collector.done).toBe(true);
+    expect(collector.files).toEqual([file('a', 'x')]);
+  });
+
+  it('names a file that is too large without keeping it', () => {
+    const archive = Buffer.concat([rawEntry('large', '0', Buffer.alloc(1_001)), rawEntry('fits', '0', Buffer.alloc(1_000)), END]);
+    const collector = collect(archive, { maxFileBytes: 1_000 });
+    expect(collector.files.map(({ path }) => path)).toEqual(['fits']);
+    expect(collector.skipped).toEqual(['large']);
+  });
+
+  it('does not name a large file that is as it was sent, and does when it has changed', () => {
+    const sent = [file('large', Buffer.alloc(2_000))];
+    expect(collect(packFiles(sent), { sent, maxFileBytes: 1_000 }).skipped).toEqual([]);
+    expect(collect(packFiles([file('large', Buffer.alloc(2_000, 1))]), { sent, maxFileBytes: 1_000 }).skipped).toEqual(['large']);
+  });
+
+  it('keeps at most 16 MiB of all files', () => {
+    const entries = Array.from({ length: 5 }, (_, index) => rawEntry(`f${index}`, '0', Buffer.alloc(4_194_304)));
+    const collector = collect(Buffer.concat([...entries, END]), { maxFileBytes: 10_000_000, pieceBytes: 65_536 });
+    expect(collector.files.map(({ path }) => path)).toEqual(['f0', 'f1', 'f2', 'f3']);
+    expect(collector.skipped).toEqual(['f4']);
+  });
+
+  it('does not wait in vain for the size of a huge entry', () => {
+    const collector = collect(rawEntry('huge', '0', Buffer.from('x'), 8_589_934_591));
+    expect(collector.done).toBe(false);
+    expect(collector.skipped).toEqual(['huge']);
+  });
+});
