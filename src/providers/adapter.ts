@@ -135,7 +135,8 @@ export interface ProviderAdapter {
   removeInlineResults(request: JsonObject): JsonObject;
   /** The one body that the client gets. */
   composeReply(reply: Reply, visibility: CallVisibility): JsonObject;
-  createRelay(request: JsonObject, visibility: CallVisibility): StreamRelay;
+  /** `onCallReady` hears of each hidden call as soon as its arguments are complete, which may be long before the reply ends. */
+  createRelay(request: JsonObject, visibility: CallVisibility, onCallReady?: (call: ToolCall) => void): StreamRelay;
   /** The request that is sent upstream for a streamed reply; it asks for what the relay needs. */
   prepareStream(request: JsonObject): JsonObject;
   errorBody(error: { status: number; code: string; message: string }): JsonObject;

@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
-import type { CallVisibility, Reply, StreamRelay } from './adapter.ts';
+import type { CallVisibility, Reply, StreamRelay, ToolCall } from './adapter.ts';
+import { readCallArguments } from './call-arguments.ts';
 import { type CallFragment, createChatAssembler, type StreamedCall } from './openai-chat-assembler.ts';
 import { composeReply } from './openai-chat-reply.ts';
 
@@ -23,10 +24,15 @@ function parseChunk(data: string): JsonObject {
   return chunk;
 }
 
-const saysNothing = (delta: JsonObject): boolean => Object.values(delta).every((value) => value === null || value === '');
+const saysNothing = (delta: JsonObject): boolean =>
+  Object.values(delta).every((value) => value === null || value === '' || typeof value === 'number');
 
 /** Relays OpenAI chat streams of several rounds as one: one id, one role, gapless call indices, one finish, one usage, one `[DONE]`. */
-export function createChatRelay(request: JsonObject, visibility: CallVisibility): StreamRelay {
+export function createChatRelay(
+  request: JsonObject,
+  visibility: CallVisibility,
+  onCallReady: (call: ToolCall) => void = () => {},
+): StreamRelay {
   const wantsUsage = isJsonObject(request.stream_options) && request.stream_options.include_usage === true;
   let assembler = createChatAssembler();
   let round = 1;
@@ -34,6 +40,7 @@ export function createChatRelay(request: JsonObject, visibility: CallVisibility)
   let identity: JsonObject | undefined;
   let roleSent = false;
   let hiddenSeen = false;
+  let announced = 0;
   const clientIndices = new Map<StreamedCall, number>();
 
   /** The first delta of a call of the client, with everything that has come of it. */
@@ -64,12 +71,21 @@ export function createChatRelay(request: JsonObject, visibility: CallVisibility)
     return call.id === '' ? [] : [openCall(call)];
   }
 
+  /** A call is complete once another one follows it or the reply finishes. */
+  function announceCalls(complete: number): void {
+    for (; announced < complete; announced += 1) {
+      const { id, name, argumentText } = assembler.calls[announced] as StreamedCall;
+      if (id !== '' && visibility.isHidden(name)) onCallReady({ id, name, arguments: readCallArguments(argumentText) });
+    }
+  }
+
   function relayChunk(chunk: JsonObject, data: string): string {
     const calls = assembler.push(chunk).flatMap(relayFragment);
     const choice = objectsOf(chunk.choices)[0];
     if (choice === undefined) return '';
     const { tool_calls: fragments, ...spoken } = isJsonObject(choice.delta) ? choice.delta : {};
     const ends = choice.finish_reason !== null && choice.finish_reason !== undefined;
+    announceCalls(assembler.calls.length - (ends ? 0 : 1));
     const repeatsRole = roleSent && 'role' in spoken;
     const isAsClientWants = round === 1 && fragments === undefined && !ends && !repeatsRole && (wantsUsage || !('usage' in chunk));
     roleSent ||= 'role' in spoken;
@@ -107,6 +123,7 @@ export function createChatRelay(request: JsonObject, visibility: CallVisibility)
       const calls = nameCallsWithoutId();
       const response = assembler.response();
       assembler = createChatAssembler();
+      announced = 0;
       round += 1;
       done = false;
       const delta = { ...(!roleSent && { role: 'assistant' }), tool_calls: calls };

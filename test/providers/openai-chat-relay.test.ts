@@ -237,3 +237,19 @@ describe('the chat relay', () => {
     );
   });
 });
+
+describe('calls that are ready', () => {
+  it('are told of before the reply ends, once each and only when they are hidden', () => {
+    const told: string[] = [];
+    const stream = openAiChat.createRelay({}, visibility, ({ id, arguments: read }) => told.push(`${id} ${JSON.stringify(read)}`));
+    const push = (event: JsonObject) => stream.push(JSON.stringify(event));
+    push(calls(fragment(0, 'own_a', '{"x"', 'c1')));
+    push(calls(fragment(0, undefined, ':1}')));
+    expect(told).toEqual([]);
+    push(calls(fragment(1, 'theirs', '{}', 'c2')));
+    expect(told).toEqual(['c1 {"readable":true,"value":{"x":1}}']);
+    push(calls(fragment(2, 'own_b', '', 'c3')));
+    push(chunk({}, 'tool_calls'));
+    expect(told.slice(1)).toEqual(['c3 {"readable":true,"value":{}}']);
+  });
+});
