@@ -10,9 +10,14 @@ export function encodeBase64(bytes: Uint8Array): string {
 
 /** The bytes of standard base64, or undefined when the text is none. */
 export function decodeBase64(text: string): Uint8Array | undefined {
+  let binary: string;
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    binary = atob(text);
   } catch {
     return undefined;
   }
+  // An index runs several times faster than the string's iterator.
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
+  return bytes;
 }

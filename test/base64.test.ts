@@ -15,7 +15,7 @@ describe('base64', () => {
 
   it('takes more bytes than a call takes arguments', () => {
     const bytes = new Uint8Array(1_048_576).fill(255);
-    expect(decodeBase64(encodeBase64(bytes))).toEqual(bytes);
+    expect(Buffer.from(decodeBase64(encodeBase64(bytes)) ?? []).equals(bytes)).toBe(true);
   });
 
   it.each(['%', 'a', 'YQ=', 'ä', 'YQ==YQ=='])('answers %j with undefined', (text) => expect(decodeBase64(text)).toBeUndefined());
