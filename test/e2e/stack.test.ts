@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isolateEnvironment } from '../../dev/stack/isolated-environment.ts';
+import { listDescendants, waitUntilGone } from '../support/processes.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
 const SMALL_WORKER = join(import.meta.dirname, '../dev/fixtures/small-worker.ts');
@@ -36,41 +36,8 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Ids of the processes below another one, with what they run. */
-function descendants(pid: number): { pid: number; command: string }[] {
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
-        return [
-          { pid: Number(name), parent: Number(parent), command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') },
-        ];
-      } catch {
-        return [];
-      }
-    });
-  const below = (parent: number): typeof processes =>
-    processes.filter((process) => process.parent === parent).flatMap((process) => [process, ...below(process.pid)]);
-  return below(pid);
-}
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-};
-
-async function waitUntil(condition: () => boolean, what: string): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !condition(); await delay(50)) {
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
-  }
-}
-
 const findPart = (name: string): number => {
-  const found = descendants(process.pid).find(({ command }) => command.includes(name));
+  const found = listDescendants(process.pid).find(({ command }) => command.includes(name));
   if (found === undefined) throw new Error(`no process runs ${name}`);
   return found.pid;
 };
@@ -130,18 +97,18 @@ describe('startStack', () => {
       SANDBOX_POOLS: '[{"name":"mine","urls":["http://127.0.0.1:1"]}]',
       MY_KEY: 'secret',
     });
-    const commands = descendants(process.pid).map(({ command }) => command);
+    const commands = listDescendants(process.pid).map(({ command }) => command);
     expect(commands.some((command) => command.includes('scripted-model.ts'))).toBe(false);
     expect(commands.some((command) => command.includes('sandbox-host/main.ts'))).toBe(false);
   });
 
   it('leaves no process when it stops', async () => {
     const stack = await start();
-    const running = descendants(process.pid).map(({ pid }) => pid);
+    const running = listDescendants(process.pid);
     expect(running.length).toBeGreaterThanOrEqual(5);
     await stack.stop();
     expect(await stack.ended).toBeUndefined();
-    await waitUntil(() => !running.some(isRunning), 'all parts are gone');
+    await waitUntilGone(running);
   });
 
   it.each([
@@ -151,10 +118,10 @@ describe('startStack', () => {
     ['workerd serve', 'worker ended (exit code 1): workerd crashed'],
   ])('stops all parts and says so when %s is killed', async (program, sentence) => {
     const stack = await start();
-    const running = descendants(process.pid).map(({ pid }) => pid);
+    const running = listDescendants(process.pid);
     process.kill(findPart(program), 'SIGKILL');
     expect(await stack.ended).toContain(sentence);
-    await waitUntil(() => !running.some(isRunning), 'all parts are gone');
+    await waitUntilGone(running);
   });
 
   it('runs beside another one', async () => {
@@ -175,9 +142,9 @@ describe('startStack', () => {
     const { env, scheduledCalls } = await ask(stack);
     expect(env).toMatchObject({ MANAGEMENT_TOKEN: stack.managementToken, MY_KEY: 'it\'s "quoted" $HOME' });
     expect(scheduledCalls).toBeGreaterThanOrEqual(1);
-    const running = descendants(process.pid).map(({ pid }) => pid);
+    const running = listDescendants(process.pid);
     await stack.stop();
-    await waitUntil(() => !running.some(isRunning), 'all parts are gone');
+    await waitUntilGone(running);
   });
 });
 
@@ -191,7 +158,7 @@ describe('a stack that cannot start', () => {
       await expect(start({ [variable]: String(port), DATA_DIR: folder })).rejects.toThrow(
         `Port ${port} is taken: set ${variable} to another one`,
       );
-      expect(descendants(process.pid).filter(({ command }) => command.includes('end-with-parent'))).toEqual([]);
+      expect(listDescendants(process.pid).filter(({ command }) => command.includes('end-with-parent'))).toEqual([]);
     } finally {
       server.close();
     }
@@ -216,7 +183,7 @@ describe('a stack that cannot start', () => {
     await expect(start({ SANDBOX_SECRET: 'short' })).rejects.toThrow(
       'sandbox-host ended (exit code 1): SANDBOX_SECRET: Use at least 32 characters',
     );
-    await waitUntil(() => descendants(process.pid).every(({ command }) => !command.includes('end-with-parent')), 'all parts are gone');
+    await waitUntilGone(listDescendants(process.pid).filter(({ command }) => command.includes('end-with-parent')));
   });
 
   it("tells the bundler's message about a worker that it cannot bundle", async () => {
@@ -239,9 +206,9 @@ describe('the parts of a stack whose process is killed', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await new Promise((resolve) => parent.stdout?.once('data', resolve));
-    const running = descendants(parent.pid ?? 0).map(({ pid }) => pid);
+    const running = listDescendants(parent.pid ?? 0);
     expect(running.length).toBeGreaterThanOrEqual(5);
     parent.kill('SIGKILL');
-    await waitUntil(() => !running.some(isRunning), 'all parts are gone');
+    await waitUntilGone(running);
   });
 });
