@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { HostError } from '../../sandbox-host/host-error.ts';
+import type { StartRun } from '../../sandbox-host/run-registry.ts';
+import type { HostErrorCode, RunRequestInput } from '../../src/contract/runs.ts';
+import { createSandboxClient, type SandboxClientOptions } from '../../src/sandbox/client.ts';
+import { SkillError } from '../../src/skills/define.ts';
+import { createTestServer, resultOf, SERVER_SECRET } from '../support/sandbox-server.ts';
+
+const run: RunRequestInput = { id: 'run-1', image: 'alpine:3.20', command: ['true'] };
+const never = { signal: new AbortController().signal };
+
+type Handler = (path: string, init: RequestInit) => Promise<Response> | Response;
+
+/** Hosts by the name in their URL, a journal of what was asked of them, and a client of them in the given pools. */
+function createNetwork(hosts: Record<string, Handler>, change: Partial<SandboxClientOptions> = {}) {
+  const journal: string[] = [];
+  // Behind the hosts' clock, so that `pass` does not lead past it.
+  let now = Date.now() - 30_000;
+  const client = createSandboxClient({
+    pools: [{ name: 'all', urls: Object.keys(hosts).map((name) => `http://${name}`), colos: [], continents: [] }],
+    secret: SERVER_SECRET,
+    now: () => now,
+    newId: () => randomUUID(),
+    random: () => 0,
+    async fetch(url, init) {
+      const { hostname, pathname, search } = new URL(url);
+      journal.push(`${init.method ?? 'GET'} ${hostname}${pathname}`);
+      const handler = hosts[hostname];
+      if (!handler) throw new TypeError('fetch failed');
+      return handler(pathname + search, init);
+    },
+    ...change,
+  });
+  const pass = (ms: number) => {
+    now += ms;
+  };
+  return { client, journal, pass };
+}
+
+/** A real server whose runs end as the test wants. */
+function serverOf(start: StartRun) {
+  const { app, killed } = createTestServer(start);
+  const handler: Handler = (path, init) => app.request(path, init);
+  return { handler, killed };
+}
+
+const answering = (stdout: string) =>
+  serverOf(async ({ id }, { onStart }) => {
+    onStart();
+    return resultOf(id, { stdout });
+  }).handler;
+
+const failing = (code: HostErrorCode) =>
+  serverOf(async () => {
+    throw new HostError(code, `says ${code}`);
+  }).handler;
+
+const unreachable: Handler = () => {
+  throw new TypeError('fetch failed');
+};
+
+describe('run', () => {
+  it('talks to the server of a sandbox-host', async () => {
+    const seen: unknown[] = [];
+    const { handler } = serverOf(async (request, { onStart }) => {
+      seen.push(request);
+      onStart();
+      return resultOf(request.id, { stdout: 'ü😀', files: [{ path: 'a', contentBase64: 'eA==' }], skippedFiles: ['b'] });
+    });
+    const { client } = createNetwork({ one: handler });
+    const request = { ...run, env: { A: 'ü' }, stdin: '😀', files: [{ path: 'x', contentBase64: 'eA==' }], returnFiles: true };
+    expect(await client.run(request, never)).toEqual(
+      resultOf('run-1', { stdout: 'ü😀', files: [{ path: 'a', contentBase64: 'eA==' }], skippedFiles: ['b'] }),
+    );
+    expect(seen).toEqual([expect.objectContaining(request)]);
+  });
+
+  it('starts in the pool that is nearest', async () => {
+    const pools = [
+      { name: 'us', urls: ['http://us'], colos: ['IAD'], continents: ['NA'] },
+      { name: 'eu', urls: ['http://eu'], colos: ['FRA'], continents: ['EU'] },
+    ];
+    const { client } = createNetwork({ us: answering('us'), eu: answering('eu') }, { pools });
+    expect((await client.near({ colo: 'FRA', continent: 'EU' }).run(run, never)).stdout).toBe('eu');
+    expect((await client.near({ colo: 'LHR', continent: 'EU' }).run(run, never)).stdout).toBe('eu');
+    expect((await client.near({ colo: 'SYD', continent: 'OC' }).run(run, never)).stdout).toBe('us');
+    expect((await client.run(run, never)).stdout).toBe('us');
+  });
+
+  it.each<HostErrorCode>(['queue_full', 'draining', 'docker_unavailable', 'image_missing'])(
+    'goes on to the next host after %s, with the same id',
+    async (code) => {
+      const ids: string[] = [];
+      const { handler } = serverOf(async ({ id }, { onStart }) => {
+        ids.push(id);
+        onStart();
+        return resultOf(id, { stdout: 'second' });
+      });
+      const { client, journal } = createNetwork({ first: failing(code), second: handler });
+      expect((await client.run(run, never)).stdout).toBe('second');
+      expect(journal).toEqual(['POST first/v1/runs', 'POST second/v1/runs']);
+      expect(ids).toEqual(['run-1']);
+    },
+  );
+
+  it('goes on to the next pool when no host of the first is there', async () => {
+    const pools = [
+      { name: 'a', urls: ['http://a1', 'http://a2'], colos: [], continents: [] },
+      { name: 'b', urls: ['http://b1'], colos: [], continents: [] },
+    ];
+    const { client, journal } = createNetwork({ a1: unreachable, a2: failing('draining'), b1: answering('b') }, { pools });
+    expect((await client.run(run, never)).stdout).toBe('b');
+    expect(journal).toEqual(['POST a1/v1/runs', 'POST a1/v1/runs', 'POST a2/v1/runs', 'POST b1/v1/runs']);
+  });
+
+  it('takes an answer that is none of the host as a failed connection', async () => {
+    const gateway: Handler = () => new Response('<h1>Bad gateway</h1>', { status: 502 });
+    const { client } = createNetwork({ first: gateway, second: answering('second') });
+    expect((await client.run(run, never)).stdout).toBe('second');
+  });
+
+  it('asks the same host again when the connection breaks, so that nothing runs twice', async () => {
+    let starts = 0;
+    const { handler } = serverOf(async ({ id }, { onStart }) => {
+      starts += 1;
+      onStart();
+      return resultOf(id, { stdout: `start ${starts}` });
+    });
+    let calls = 0;
+    const breaking: Handler = async (path, init) => {
+      calls += 1;
+      const response = await handler(path, init);
+      if (calls > 1) return response;
+      const broken = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"id":"run-1","exit'));
+          controller.error(new TypeError('terminated'));
+        },
+      });
+      return new Response(broken, { status: 200 });
+    };
+    const { client, journal } = createNetwork({ first: breaking, second: answering('second') });
+    expect((await client.run(run, never)).stdout).toBe('start 1');
+    expect(journal).toEqual(['POST first/v1/runs', 'POST first/v1/runs']);
+    expect(starts).toBe(1);
+  });
+
+  it('leaves a failing host out for a while, then probes it', async () => {
+    let isUp = false;
+    const host = answering('first');
+    const first: Handler = (path, init) => (isUp ? host(path, init) : unreachable(path, init));
+    const { client, journal, pass } = createNetwork({ first, second: answering('second') });
+    const runAgain = async () => {
+      journal.length = 0;
+      return (await client.run({ ...run, id: randomUUID() }, never)).stdout;
+    };
+    await runAgain();
+    expect(await runAgain()).toBe('second');
+    expect(journal).toEqual(['POST second/v1/runs']);
+    pass(2_000);
+    expect(await runAgain()).toBe('second');
+    expect(journal).toEqual(['GET first/readyz', 'POST second/v1/runs']);
+    isUp = true;
+    pass(4_000);
+    expect(await runAgain()).toBe('first');
+    expect(journal).toEqual(['GET first/readyz', 'POST first/v1/runs']);
+    expect(await runAgain()).toBe('first');
+    expect(journal).toEqual(['POST first/v1/runs']);
+  });
+
+  it('asks a host that is left out when there is no other', async () => {
+    let isUp = false;
+    const host = answering('first');
+    const { client } = createNetwork({ first: (path, init) => (isUp ? host(path, init) : unreachable(path, init)) });
+    await expect(client.run(run, never)).rejects.toThrow('No sandbox host is available');
+    isUp = true;
+    expect((await client.run(run, never)).stdout).toBe('first');
+  });
+
+  it('prefers the less loaded host', async () => {
+    const loaded =
+      (load: string, stdout: string): Handler =>
+      async () =>
+        Response.json(resultOf('run-1', { stdout }), { headers: { 'x-sandbox-load': load } });
+    const { client } = createNetwork({ busy: loaded('9/10', 'busy'), idle: loaded('1/10', 'idle') });
+    expect((await client.run(run, never)).stdout).toBe('busy');
+    expect((await client.run(run, never)).stdout).toBe('idle');
+    expect((await client.run(run, never)).stdout).toBe('idle');
+  });
+
+  it.each([
+    ['no pool', { pools: [] }],
+    ['no secret', { secret: undefined }],
+  ])('has no host with %s', async (_, change) => {
+    const { client, journal } = createNetwork({ one: answering('x') }, change);
+    await expect(client.run(run, never)).rejects.toEqual(new SkillError('No sandbox host is available', { beforeRun: true }));
+    expect(journal).toEqual([]);
+  });
+
+  it.each<[string, Handler]>([
+    ['none can be reached', unreachable],
+    ['all are full', failing('queue_full')],
+    ['all are shutting down', failing('draining')],
+    ['none has a Docker', failing('docker_unavailable')],
+  ])('has no host when %s', async (_, handler) => {
+    const { client } = createNetwork({ one: handler, two: handler });
+    const failure = await client.run(run, never).catch((error) => error);
+    expect(failure).toBeInstanceOf(SkillError);
+    expect(failure).toMatchObject({ message: 'No sandbox host is available', beforeRun: true });
+  });
+
+  it('says which image is on no host', async () => {
+    const { client } = createNetwork({ one: failing('image_missing'), two: unreachable });
+    await expect(client.run(run, never)).rejects.toMatchObject({ message: 'Sandbox image is not installed: alpine:3.20', beforeRun: true });
+  });
+
+  it.each<[HostErrorCode, string]>([
+    ['image_not_allowed', 'Sandbox image is not allowed: alpine:3.20'],
+    ['unauthorized', 'The sandbox host does not accept the signature of this gateway'],
+    ['internal_error', 'The sandbox host lost the run'],
+    ['invalid_request', 'says invalid_request'],
+    ['network_not_allowed', 'says network_not_allowed'],
+    ['id_in_use', 'says id_in_use'],
+    ['payload_too_large', 'says payload_too_large'],
+    ['image_unusable', 'says image_unusable'],
+  ])('gives up at once on %s', async (code, message) => {
+    const { client, journal } = createNetwork({ one: failing(code), two: answering('no') });
+    const failure = await client.run(run, never).catch((error) => error);
+    expect(failure).toBeInstanceOf(SkillError);
+    expect(failure).toMatchObject({ message, beforeRun: false });
+    expect(journal).toEqual(['POST one/v1/runs']);
+  });
+
+  it.each<[string, Handler]>([
+    ['is no result', () => Response.json({ id: 'run-1' })],
+    ['is no JSON', () => new Response('hello')],
+    ['is too long', () => new Response(' '.repeat(30_000_000))],
+    ['leads elsewhere', () => new Response(null, { status: 302, headers: { location: 'http://elsewhere' } })],
+  ])('refuses an answer that %s', async (_, handler) => {
+    const { client } = createNetwork({ one: handler });
+    await expect(client.run(run, never)).rejects.toThrow('The sandbox host sent an answer that cannot be read');
+  });
+
+  it('refuses a run that is too large without asking', async () => {
+    const { client, journal } = createNetwork({ one: answering('x') });
+    await expect(client.run({ ...run, stdin: 'x'.repeat(20_971_520) }, never)).rejects.toThrow(
+      'Program and files are larger than 20971520 bytes',
+    );
+    expect(journal).toEqual([]);
+  });
+
+  it('does not accept a host that knows another secret', async () => {
+    const { client } = createNetwork({ one: answering('x') }, { secret: 'another secret of enough characters' });
+    await expect(client.run(run, never)).rejects.toThrow('The sandbox host does not accept the signature of this gateway');
+  });
+});
+
+describe('a caller who aborts', () => {
+  it('kills the run', async () => {
+    const { handler, killed } = serverOf((_, { onStart }) => {
+      onStart();
+      return new Promise(() => undefined);
+    });
+    const abortable: Handler = (path, init) =>
+      Promise.race([
+        handler(path, init),
+        new Promise<never>((_, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason))),
+      ]);
+    const { client, journal } = createNetwork({ one: abortable, two: answering('two') });
+    const leaving = new AbortController();
+    const running = client.run(run, { signal: leaving.signal });
+    await vi.waitFor(() => expect(journal).toEqual(['POST one/v1/runs']));
+    leaving.abort();
+    const failure = await running.catch((error) => error);
+    expect(failure).toBeInstanceOf(SkillError);
+    expect(failure).toMatchObject({ message: 'The run was cancelled', beforeRun: false });
+    expect(journal).toEqual(['POST one/v1/runs', 'DELETE one/v1/runs/run-1']);
+    expect(killed).toContain('run-1');
+  });
+
+  it('asks nobody when the signal has fired before', async () => {
+    const { client, journal } = createNetwork({ one: answering('x') });
+    await expect(client.run(run, { signal: AbortSignal.abort() })).rejects.toThrow('The run was cancelled');
+    expect(journal).toEqual([]);
+  });
+});
+
+describe('a host that takes a run and never answers', () => {
+  it('is given up after the timeout of the run and a minute', async () => {
+    const timeout = AbortSignal.timeout;
+    const asked: number[] = [];
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      asked.push(ms);
+      return timeout(ms / 1_000);
+    });
+    const silent: Handler = (_, init) =>
+      new Promise((_resolve, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+    const { client, journal } = createNetwork({ one: silent, two: answering('two') });
+    await expect(client.run({ ...run, limits: { timeoutMs: 5_000 } }, never)).rejects.toThrow('The sandbox host did not answer in time');
+    vi.restoreAllMocks();
+    expect(asked[0]).toBe(65_000);
+    expect(journal).toEqual(['POST one/v1/runs', 'DELETE one/v1/runs/run-1']);
+  });
+});
+
+describe('probe', () => {
+  const notReady: Handler = () => Response.json({ ready: false }, { status: 503 });
+  it.each<[string, Record<string, Handler>, string]>([
+    ['one is ready', { one: notReady, two: answering('') }, 'ok'],
+    ['none is ready', { one: notReady, two: unreachable }, 'unavailable'],
+    ['there is none', {}, 'not_configured'],
+  ])('when %s', async (_, hosts, status) => {
+    expect(await createNetwork(hosts).client.probe()).toBe(status);
+  });
+
+  it('is not configured without a secret', async () => {
+    expect(await createNetwork({ one: answering('') }, { secret: undefined }).client.probe()).toBe('not_configured');
+  });
+
+  it('does not wait for a host that does not answer', async () => {
+    const silent: Handler = (_, init) =>
+      new Promise((_resolve, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+    expect(await createNetwork({ one: silent }).client.probe()).toBe('unavailable');
+  });
+});
