@@ -16,7 +16,7 @@ export const FAILED_UNEXPECTEDLY = 'The skill failed unexpectedly';
 
 export type AttemptResult =
   | { status: 'success'; output: JsonObject }
-  | { status: 'error'; errorMessage: string; failure: 'before-run' | 'in-run' | 'cancelled' }
+  | { status: 'error'; errorMessage: string; failure: 'before-run' | 'answered' | 'unexpected' | 'cancelled' }
   | { status: 'timeout'; errorMessage: string };
 
 interface AttemptOptions {
@@ -64,9 +64,9 @@ export async function runAttempt(run: (signal: AbortSignal) => Promise<unknown>,
     if (signal.aborted) return { status: 'timeout', errorMessage: `Timed out after ${timeoutMs} ms` };
     if (!(error instanceof SkillError)) {
       onUnexpected(error);
-      return { status: 'error', errorMessage: FAILED_UNEXPECTEDLY, failure: 'in-run' };
+      return { status: 'error', errorMessage: FAILED_UNEXPECTEDLY, failure: 'unexpected' };
     }
-    return { status: 'error', errorMessage: scrubMessage(error.message), failure: error.beforeRun ? 'before-run' : 'in-run' };
+    return { status: 'error', errorMessage: scrubMessage(error.message), failure: error.beforeRun ? 'before-run' : 'answered' };
   } finally {
     clearTimeout(timer);
     clientSignal.removeEventListener('abort', leave);

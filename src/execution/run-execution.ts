@@ -39,8 +39,9 @@ export const backoffMs = (attempt: number, random: () => number): number =>
   Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS) * (0.5 + random() / 2);
 
 /** A repeat is safe when the skill says so, or when nothing has run. A deadline or a client that left is final. */
+/** An error that a skill gives on purpose would only be given again. */
 const mayRetry = (result: AttemptResult, skill: Skill): boolean =>
-  result.status === 'error' && (result.failure === 'before-run' || (result.failure === 'in-run' && skill.idempotent));
+  result.status === 'error' && (result.failure === 'before-run' || (result.failure === 'unexpected' && skill.idempotent));
 
 /** Runs a claimed execution, attempt by attempt, and writes its end. The execution as it ended; never rejects. */
 export async function runExecution(execution: Execution, run: Run, dependencies: RunDependencies): Promise<Execution> {

@@ -3,9 +3,11 @@ export interface ClientStream {
   readable: ReadableStream<Uint8Array>;
   /** Resolves when the client has taken enough of what came before. Does nothing once the client has left. */
   write(text: string): Promise<void>;
+  /** Writes without ending the silence, unless the client has not taken what came before. */
+  probe(text: string): void;
   close(): void;
   /** Milliseconds since something was last written. */
-  idleMs(): number;
+  silentMs(): number;
 }
 
 const HIGH_WATER_CHUNKS = 16;
@@ -35,19 +37,25 @@ export function createClientStream(onLeave: () => void, now: () => number): Clie
     },
     { highWaterMark: HIGH_WATER_CHUNKS },
   );
+  async function send(text: string): Promise<void> {
+    if (!open) return;
+    controller.enqueue(encoder.encode(text));
+    if ((controller.desiredSize ?? 0) <= 0) await new Promise<void>((resolve) => waiting.push(resolve));
+  }
+
   return {
     readable,
-    async write(text) {
-      if (!open) return;
+    write(text) {
       lastWrite = now();
-      controller.enqueue(encoder.encode(text));
-      if ((controller.desiredSize ?? 0) > 0) return;
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      return send(text);
+    },
+    probe(text) {
+      if (open && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(text));
     },
     close() {
       if (open) controller.close();
       open = false;
     },
-    idleMs: () => now() - lastWrite,
+    silentMs: () => now() - lastWrite,
   };
 }

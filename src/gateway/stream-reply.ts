@@ -7,9 +7,10 @@ import { clientHeaders, forwardRefusal } from './forward-reply.ts';
 import { injectedHeader } from './select-tools.ts';
 import { UpstreamRefusal } from './upstream.ts';
 
-/** How long a stream may be silent before a keepalive is sent. */
+/** How long a stream may be silent before the format's keepalive is sent. */
 const KEEPALIVE_AFTER_MS = 10_000;
-const KEEPALIVE_CHECK_MS = 2_000;
+/** workerd notices that a client has left only when it writes to it, so a silent stream is probed this often. */
+const PROBE_MS = 400;
 
 const publicFault = (error: unknown): { code: string; message: string } => {
   if (error instanceof AppError) return { code: error.code, message: error.message };
@@ -58,8 +59,9 @@ export async function stream(exchange: Exchange): Promise<Response> {
 
   async function run() {
     const keepalive = setInterval(() => {
-      if (client.idleMs() >= KEEPALIVE_AFTER_MS) void client.write(adapter.keepalive);
-    }, KEEPALIVE_CHECK_MS);
+      if (client.silentMs() >= KEEPALIVE_AFTER_MS) void client.write(adapter.keepalive);
+      else if (client.silentMs() >= PROBE_MS) client.probe(adapter.probe);
+    }, PROBE_MS);
     try {
       const { reply } = await loop.run(callModel, signal);
       await client.write(relay.finish(reply));

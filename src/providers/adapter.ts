@@ -110,6 +110,8 @@ export interface ProviderAdapter {
   readonly maxTools: number;
   /** A frame that keeps an idle stream open. */
   readonly keepalive: string;
+  /** A frame that no client takes notice of. */
+  readonly probe: string;
   /** The tool in the provider's own shape. */
   defineTool(tool: ToolDefinition): JsonObject;
   /** Throws an AppError `invalid_request` when the body has not the shape of a request of this format. */

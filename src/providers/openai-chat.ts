@@ -51,6 +51,7 @@ export const openAiChat: ProviderAdapter = {
   hint: 'openai',
   maxTools: 128,
   keepalive: ': keepalive\n\n',
+  probe: ':\n\n',
   defineTool: ({ name, description, parameters }) => ({
     type: 'function',
     function: { name, description, parameters: compileForOpenAi(parameters) },

@@ -209,6 +209,14 @@ describe('retries', () => {
     expect(calls).toBe(attempts);
   });
 
+  it('an idempotent skill that answers with an error is not called again', async () => {
+    const { executor, skill } = await createFixture({ idempotent: true });
+    const { execute } = executor(() => {
+      throw new SkillError('No such file');
+    });
+    expect(await execute(skill, {}, contextOf())).toMatchObject({ status: 'error', errorMessage: 'No such file', attempts: 1 });
+  });
+
   it("takes the skill's own number over the default", async () => {
     const { executor, skill, insertSkill } = await createFixture();
     const own = makeSkill({ name: 'other', maxRetries: 0 });

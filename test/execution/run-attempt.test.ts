@@ -83,13 +83,13 @@ describe('runAttempt', () => {
     const { result, unexpected } = await attempt(() => {
       throw thrown;
     });
-    expect(result).toEqual({ status: 'error', errorMessage: FAILED_UNEXPECTEDLY, failure: 'in-run' });
+    expect(result).toEqual({ status: 'error', errorMessage: FAILED_UNEXPECTEDLY, failure: 'unexpected' });
     expect(unexpected).toEqual([thrown]);
   });
 
   it.each([undefined, null, 'text', 7, ['a'], () => ({}), new Date(0)])('refuses the output %j', async (output) => {
     const { result } = await attempt(() => output);
-    expect(result).toEqual({ status: 'error', errorMessage: "The skill's output is not a JSON object", failure: 'in-run' });
+    expect(result).toEqual({ status: 'error', errorMessage: "The skill's output is not a JSON object", failure: 'answered' });
   });
 
   it('counts an output that JSON cannot hold as a failure of the skill', async () => {

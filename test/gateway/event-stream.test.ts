@@ -5,7 +5,12 @@ import { readEventStream } from '../../src/gateway/event-stream.ts';
 const never = new AbortController().signal;
 
 function bodyOf(chunks: Iterable<Uint8Array>): ReadableStream<Uint8Array> {
-  return ReadableStream.from(chunks);
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
 }
 
 async function read(chunks: Iterable<Uint8Array>): Promise<string[]> {
