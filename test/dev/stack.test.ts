@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS } from '../../dev/bundle-worker.ts';
 import { workerVariables } from '../../dev/stack/bindings.ts';
 import { curlLine, exampleRequest } from '../../dev/stack/example-request.ts';
 
@@ -47,5 +50,13 @@ describe('exampleRequest', () => {
     expect(line).toBe(
       `curl -sN http://127.0.0.1:1/v1/x -H 'authorization: Bearer omr_k' -H 'content-type: application/json' -d '{"a":"b c"}'`,
     );
+  });
+});
+
+describe('wrangler.toml', () => {
+  it('has the compatibility date and flags that Miniflare and the benchmarks use', () => {
+    const text = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8');
+    expect(text).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`);
+    expect(text).toContain(`compatibility_flags = ${JSON.stringify(COMPATIBILITY_FLAGS)}`);
   });
 });

@@ -13,7 +13,7 @@ export interface TestStack {
   lines: string[];
   /** As `Stack.ended`. */
   ended: Promise<string | undefined>;
-  /** Stops every part and removes the data. */
+  /** Stops every part and removes the data, unless `DATA_DIR` was given. */
   stop(): Promise<void>;
 }
 
@@ -22,12 +22,12 @@ export async function startTestStack(
   env: Environment = {},
   options: Pick<StackOptions, 'workerEntry' | 'wrangler'> = {},
 ): Promise<TestStack> {
-  const isolated = { ...(await isolateEnvironment(process.env)), ...env };
-  const dataDir = isolated.DATA_DIR;
+  const base = await isolateEnvironment(process.env);
+  const dataDir = env.DATA_DIR ?? base.DATA_DIR;
   const lines: string[] = [];
-  const removeData = (): void => rmSync(dataDir, { recursive: true, force: true });
+  const removeData = (): void => rmSync(base.DATA_DIR, { recursive: true, force: true });
   try {
-    const stack = await startStack({ env: isolated, log: (part, line) => lines.push(`[${part}] ${line}`), ...options });
+    const stack = await startStack({ env: { ...base, ...env }, log: (part, line) => lines.push(`[${part}] ${line}`), ...options });
     return {
       url: stack.url,
       managementToken: stack.managementToken,
