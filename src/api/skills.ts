@@ -10,8 +10,8 @@ import { jsonBody, validateQuery } from './validate.ts';
 
 const description = plainText(4_000).trim().min(1);
 const tags = z.array(plainText(64).trim().min(1)).max(50);
-/** JSON Schema or the shorthand of it; `normalizeSkillSchema` tells which faults it has. */
-const schema = z.strictObject({ input: z.record(z.string(), z.json()), output: z.record(z.string(), z.json()) });
+/** `{input, output}`, each JSON Schema or its shorthand; `normalizeSkillSchema` tells which faults it has. */
+const schema = z.record(z.string(), z.json());
 
 export const listSkillsQuery = z.strictObject({
   ...pageQuery,
