@@ -19,5 +19,5 @@ function essence(text: string): string {
 /** One sentence for each result, in order. */
 export function summarizeResults(results: readonly ToolResult[]): string {
   if (results.length === 0) return 'There is nothing to tell.';
-  return results.map(({ name, text }) => `The result of ${baseName(name)} is: ${essence(text)}`).join('\n');
+  return results.map(({ name, text }) => `${baseName(name)} answered: ${essence(text)}`).join('\n');
 }

@@ -91,7 +91,7 @@ describe('decide', () => {
 
   it('tells the results once they are there', () => {
     const results = [{ name: 'eval_code_v1_0_0', text: '{"success":true,"stdout":"5\\n","exitCode":0}' }];
-    expect(decide(turn('What is 2 + 3?', { results, rounds: 1 }))).toEqual({ text: 'The result of eval_code is: 5', calls: [] });
+    expect(decide(turn('What is 2 + 3?', { results, rounds: 1 }))).toEqual({ text: 'eval_code answered: 5', calls: [] });
   });
 
   it('follows directives step by step and tells the results when they are through', () => {
@@ -107,7 +107,7 @@ describe('decide', () => {
       { name: 'weather', arguments: '{}' },
     ]);
     expect(decide(turn(text, { rounds: 2, results: [{ name: 'weather', text: 'rain' }] }))).toEqual({
-      text: 'The result of weather is: rain',
+      text: 'weather answered: rain',
       calls: [],
     });
   });
@@ -166,7 +166,7 @@ describe('summarizeResults', () => {
     ['[1,2]', '[1,2]'],
     ['5', '5'],
   ])('of %j tells %j', (text, told) => {
-    expect(summarizeResults([{ name: 'a', text }])).toBe(`The result of a is: ${told}`);
+    expect(summarizeResults([{ name: 'a', text }])).toBe(`a answered: ${told}`);
   });
 });
 
@@ -249,7 +249,7 @@ describe('the server', () => {
       ],
       tools,
     });
-    expect(body.choices[0]?.message.content).toBe('The result of eval_code is: 5');
+    expect(body.choices[0]?.message.content).toBe('eval_code answered: 5');
     expect(body.choices[0]?.finish_reason).toBe('stop');
   });
 

@@ -14,7 +14,7 @@ describe('npm run demo', () => {
     expect(stdout).toContain('eval_code may run without approval: its policy is auto instead of hybrid');
     expect(stdout).toMatch(/intercepted call of eval_code@1\.0\.0\n {2}const primes/);
     expect(stdout).toContain(`output of the container (node:22-alpine)\n  ${primes}`);
-    expect(stdout).toContain(`The result of eval_code is: ${primes}`);
+    expect(stdout).toContain(`eval_code answered: ${primes}`);
     expect(stdout).toMatch(/"status":"success"/);
     expect(stdout).toContain('done: everything was stopped, nothing is left');
   });
