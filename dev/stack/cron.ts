@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Often enough that a development stack soon shows what happens once a minute on Cloudflare. */
 const INTERVAL_MS = 10_000;
 const TIMEOUT_MS = 30_000;
+/** A worker that is being loaded anew may miss a call. */
+const MAX_MISSED = 3;
 
 /**
  * Calls the worker's scheduled handler once, by the path that Miniflare and `wrangler dev` have for it.
@@ -15,14 +17,16 @@ export async function callScheduled(url: string): Promise<boolean> {
 
 /** Calls it again and again. Resolves to undefined when the signal fires, or to why the worker cannot be called any more. */
 export async function runCron(url: string, signal: AbortSignal, log: (line: string) => void): Promise<string | undefined> {
-  while (!signal.aborted) {
+  let missed = 0;
+  while (missed < MAX_MISSED) {
     await delay(INTERVAL_MS, undefined, { signal }).catch(() => {});
-    if (signal.aborted) break;
+    if (signal.aborted) return undefined;
     try {
       if (!(await callScheduled(url))) log('the scheduled handler failed');
-    } catch (error) {
-      return `the worker does not answer on ${url}: ${error instanceof Error ? error.message : error}`;
+      missed = 0;
+    } catch {
+      missed += 1;
     }
   }
-  return undefined;
+  return `the worker does not answer on ${url}`;
 }
