@@ -41,6 +41,8 @@ export function openClient({ url, authToken, fetch: send = fetch }: DatabaseOpti
   const client = createClient({
     url,
     ...(authToken === undefined ? {} : { authToken }),
+    // A queue would start one request's query in the life of another, which workerd ends with the other's.
+    concurrency: Number.POSITIVE_INFINITY,
     fetch: (request: Request) => fetchInTime(request, send),
   });
   return guardClient(client);
