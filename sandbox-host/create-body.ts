@@ -58,9 +58,10 @@ export function createBody({ id, image, command, env, limits }: RunRequest, { ho
       NanoCpus: limits.cpuLimit * 1_000_000,
       Memory: memory,
       MemorySwap: memory,
+      // The owner matters: some versions of runc give a tmpfs the mode of the folder beneath it, and Docker makes the working folder as root.
       Tmpfs: {
-        '/tmp': 'rw,noexec,nosuid,size=64m,mode=1777,nr_inodes=16k',
-        '/workspace': 'rw,noexec,nosuid,size=64m,mode=1777,nr_inodes=16k',
+        '/tmp': 'rw,noexec,nosuid,size=64m,mode=1777,uid=65534,gid=65534,nr_inodes=16k',
+        '/workspace': 'rw,noexec,nosuid,size=64m,mode=700,uid=65534,gid=65534,nr_inodes=16k',
       },
       ReadonlyRootfs: limits.readOnly,
       ShmSize: 16 * MIB,

@@ -8,8 +8,9 @@ import { startReaper } from './reaper.ts';
 
 /** How long runs may go on once the host is told to stop; a second signal ends them at once. */
 const DRAIN_MS = 5_000;
-/** How long a supervisor of containers has been seen to take for its first answer; the sweep is tried again until Docker is there. */
 const SWEEP_RETRY_MS = 2_000;
+/** How long callers may take to read their answers once all runs are over. */
+const LAST_ANSWERS_MS = 2_000;
 
 function readConfigOrExit(): HostConfig {
   try {
@@ -44,8 +45,6 @@ await sweep();
 const server = serve({ fetch: host.app.fetch, hostname: config.address, port: config.port }, ({ address, port }) => {
   log('info', 'sandbox.host.ready', { address, port, hostId: config.hostId, capacity: config.maxConcurrent });
 }) as Server;
-// Runs answer after up to a minute of queue and a minute of work; nothing but the drain ends them early.
-server.requestTimeout = 0;
 server.on('error', (error) => {
   process.stderr.write(`SANDBOX_PORT: cannot listen on ${config.address}:${config.port}: ${error.message}\n`);
   dismissReaper();
@@ -63,6 +62,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   await host.drain(DRAIN_MS);
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
+  setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
   await closed;
   dismissReaper();
   log('info', 'sandbox.host.stopped');

@@ -15,10 +15,11 @@ const ROUND_MS = 300;
  * Ctrl-C does not end it first. The function it returns lets it go.
  */
 export function startReaper(socketPath: string, bootId: string): () => void {
+  const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, ['--max-old-space-size=32', fileURLToPath(import.meta.url), socketPath, bootId], {
     detached: true,
     stdio: ['pipe', 'ignore', 'inherit'],
-    env: {},
+    env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
   });
   child.stdin.on('error', () => undefined);
   child.unref();

@@ -44,8 +44,8 @@ describe('createBody', () => {
         Memory: 268_435_456,
         MemorySwap: 268_435_456,
         Tmpfs: {
-          '/tmp': 'rw,noexec,nosuid,size=64m,mode=1777,nr_inodes=16k',
-          '/workspace': 'rw,noexec,nosuid,size=64m,mode=1777,nr_inodes=16k',
+          '/tmp': 'rw,noexec,nosuid,size=64m,mode=1777,uid=65534,gid=65534,nr_inodes=16k',
+          '/workspace': 'rw,noexec,nosuid,size=64m,mode=700,uid=65534,gid=65534,nr_inodes=16k',
         },
         ReadonlyRootfs: true,
         ShmSize: 16_777_216,
