@@ -24,7 +24,7 @@ export async function isolateEnvironment(env: Environment): Promise<Environment 
   };
 }
 
-/** A port just closed may be handed out again, so they are asked for until three differ. */
+/** A port stays free until it is used, so they are asked for until three differ. */
 async function findDistinctPorts(): Promise<[number, number, number]> {
   const ports = new Set<number>();
   while (ports.size < 3) ports.add(await findFreePort());

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
 
 export const HOST = '127.0.0.1';
 
@@ -8,14 +9,24 @@ function tryPort(port: number): Promise<number> {
     const server = createServer();
     server.once('error', reject);
     server.listen({ port, host: HOST, exclusive: true }, () => {
-      const { port: found } = server.address() as AddressInfo;
-      server.close(() => resolve(found));
+      server.close(() => resolve(port));
     });
   });
 }
 
+/** Below those that systems give to outgoing connections, one of which could take a port between its choice and its use. */
+const FREE_PORTS = { first: 20_000, count: 12_000 };
+
 /** A port that nobody listens on at the moment. */
-export const findFreePort = (): Promise<number> => tryPort(0);
+export async function findFreePort(): Promise<number> {
+  for (;;) {
+    try {
+      return await tryPort(FREE_PORTS.first + randomInt(FREE_PORTS.count));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
+}
 
 /** Throws an Error that names the port and the variable that sets it when somebody listens there already. */
 export async function assertPortIsFree(variable: string, port: number): Promise<void> {

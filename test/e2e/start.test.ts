@@ -91,7 +91,8 @@ describe('npm start', () => {
     await started.printed(/^ready /m);
     const running = listDescendants(started.child.pid ?? 0);
     const database = running.find(({ command }) => command.includes('libsql-server.ts'));
-    process.kill(database?.pid ?? 0, 'SIGKILL');
+    expect(database).toBeDefined();
+    if (database !== undefined) process.kill(database.pid, 'SIGKILL');
     expect(await started.exitCode).toBe(1);
     expect(started.output()).toMatch(/^stopped, because libsql ended \(SIGKILL\)/m);
     await waitUntilGone(running);
