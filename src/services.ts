@@ -15,7 +15,6 @@ import type { ApprovalStore } from './execution/approval-store.ts';
 import { createExecutor, type SkillExecutor } from './execution/create-executor.ts';
 import type { ExecutionStore } from './execution/execution-store.ts';
 import { runMaintenance } from './execution/maintenance.ts';
-import type { Runnable } from './execution/runnable.ts';
 import { createRunnable } from './execution/runnable-skill.ts';
 import { sleep } from './execution/sleep.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
@@ -27,7 +26,6 @@ import { createSandboxClient, type SandboxClient } from './sandbox/client.ts';
 import { builtinSkills } from './skills/builtin/index.ts';
 import type { Workspace } from './skills/define.ts';
 import { createRegistry, type Registry } from './skills/registry.ts';
-import type { Skill } from './skills/skill.ts';
 import type { SkillStore } from './skills/skill-store.ts';
 
 /** What the services reach the world by. */
@@ -48,7 +46,7 @@ export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   registry: Registry<OfferedSkills>;
   skills: SkillStore;
   /** Names that a custom skill's `handlerCode` may have. */
-  handlerNames: readonly string[];
+  handlerNames(): string[];
   executor: SkillExecutor;
   executions: ExecutionStore;
   approvals: ApprovalStore;
@@ -72,6 +70,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const suspendedTurns = createSuspendedTurnRepository(db, { now: date });
   const registry = createRegistry({ skills, compile: compileOfferedSkills, now: date, newId, log });
   const sandbox = createSandboxClient({ ...config.sandbox, fetch, now, newId, random });
+  const registered = new Map(handlers);
   const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl: config.dnsOverHttpsUrl });
 
   /** The quota is read for each write, so that a change of it holds at once. */
@@ -86,17 +85,10 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
     };
   }
 
-  const runnables = new WeakMap<Skill, Runnable>();
-  function runnableFor(skill: Skill): Runnable {
-    const runnable = runnables.get(skill) ?? createRunnable(skill);
-    runnables.set(skill, runnable);
-    return runnable;
-  }
-
   const executor = createExecutor({
     executions,
     approvals,
-    runnableFor,
+    runnableFor: (skill) => createRunnable(skill, registered),
     contextFor: ({ id, apiKeyId, sessionId }, signal, { location = {} }) => ({
       apiKeyId,
       sessionId,
@@ -110,7 +102,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
     now: date,
     newId,
     random,
-    handlers: new Map(handlers),
+    handlers: registered,
     sleep,
     log,
   });
@@ -133,7 +125,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
     }),
     registry,
     skills,
-    handlerNames: [...handlers.keys()],
+    handlerNames: () => [...registered.keys()],
     executor,
     executions,
     approvals,

@@ -118,3 +118,12 @@ it('a run takes the sandbox near to where its request came in', async () => {
   }
   expect(asked).toEqual(['eu.example', 'eu.example', 'us.example', 'us.example']);
 });
+
+it('a handler that is registered can be named by a skill, and runs', async () => {
+  await open();
+  app.services.executor.registerHandler('late', async () => ({ late: true }));
+  const json = { name: 'late', description: 'x', schema: {}, handlerCode: 'late' };
+  expect((await app.call('/api/skills/install', { json })).status).toBe(201);
+  const { body } = await app.call('/api/skills/executions', { json: { skillName: 'late' } });
+  expect(body.execution).toMatchObject({ status: 'success', output: { late: true } });
+});

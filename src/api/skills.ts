@@ -69,8 +69,9 @@ export const skills = new Hono<AppEnv>()
   .post('/install', requireManagement, jsonBody(installSkillBody), async (c) => {
     const { handlerCode, schema, apiKeyId, ...body } = c.req.valid('json');
     const { registry, apiKeys, handlerNames } = c.var.services;
-    if (!handlerNames.includes(handlerCode)) {
-      throw new AppError('unknown_handler', `No handler ${handlerCode}. Use one of: ${handlerNames.join(', ')}`, [...handlerNames]);
+    const names = handlerNames();
+    if (!names.includes(handlerCode)) {
+      throw new AppError('unknown_handler', `No handler ${handlerCode}. Use one of: ${names.join(', ')}`, names);
     }
     const isKnownOwner = apiKeyId === SYSTEM_OWNER || (await apiKeys.list()).some(({ id }) => id === apiKeyId);
     if (!isKnownOwner) throw new AppError('invalid_request', `apiKeyId: no API key with id ${apiKeyId}`);

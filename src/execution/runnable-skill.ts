@@ -47,15 +47,15 @@ const createInstructionsRunnable = (skill: Skill): Runnable => ({
   run: () => Promise.resolve({ success: true, instructions: skill.handler }),
 });
 
-/** How a stored skill is run: built-in skills and handlers by their name, instructions by being handed to the model. */
-export function createRunnable(skill: Skill): Runnable {
+/** How a stored skill is run: built-in skills and the known handlers by their name, instructions by being handed to the model. */
+export function createRunnable(skill: Skill, known: ReadonlyMap<string, Handler> = handlers): Runnable {
   switch (skill.kind) {
     case 'builtin': {
       const builtin = builtins.get(skill.handler);
       return builtin === undefined ? notInThisRelease(skill) : createBuiltinRunnable(builtin);
     }
     case 'handler': {
-      const handler = handlers.get(skill.handler);
+      const handler = known.get(skill.handler);
       return handler === undefined ? notInThisRelease(skill) : createHandlerRunnable(handler, skill);
     }
     case 'instructions':
