@@ -5,6 +5,7 @@ import { errorResponse } from './api/error-response.ts';
 import { executions } from './api/executions.ts';
 import { health } from './api/health.ts';
 import { keys } from './api/keys.ts';
+import { discardBody } from './api/request-body.ts';
 import { settings } from './api/settings.ts';
 import { skills } from './api/skills.ts';
 import { AppError } from './errors.ts';
@@ -19,6 +20,7 @@ export function createApp(services: Services): Hono<AppEnv> {
     c.set('requestId', services.newId());
     c.set('stopwatch', createStopwatch(services.now));
     await next();
+    await discardBody(c.req.raw).catch(() => {});
     c.res.headers.set('x-omniroute-request-id', c.var.requestId);
   });
   app.onError((error, c) => errorResponse(error, c));

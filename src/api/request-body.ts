@@ -4,19 +4,33 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 export const MAX_BODY_BYTES = 20 * 1024 * 1024;
 export const MAX_JSON_DEPTH = 64;
 
-/** A request's bytes. Throws `payload_too_large` as soon as it is known that there are more than 20 MiB. */
+/** Bytes past the limit that are still read, so that a client that is writing gets to see our answer instead of a broken pipe. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
+
+/** A request's bytes. Throws `payload_too_large` when there are more than 20 MiB. */
 export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = () => new AppError('payload_too_large', `The body exceeds the limit of ${MAX_BODY_BYTES} bytes`);
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer());
+  const length = Number(request.headers.get('content-length') ?? Number.NaN);
+  if (length <= MAX_BODY_BYTES) return new Uint8Array(await request.arrayBuffer());
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+    if (size > MAX_BODY_BYTES + MAX_DISCARDED_BYTES) break;
   }
+  if (size > MAX_BODY_BYTES) throw new AppError('payload_too_large', `The body exceeds the limit of ${MAX_BODY_BYTES} bytes`);
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+/** Reads what nobody has read of a body, within bounds, for the same reason. */
+export async function discardBody(request: Request): Promise<void> {
+  if (request.body === null || request.bodyUsed) return;
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.length;
+    if (size > MAX_DISCARDED_BYTES) return;
+  }
 }
 
 function isDeeperThan(value: JsonValue, depth: number): boolean {

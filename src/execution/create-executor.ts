@@ -86,7 +86,7 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
       const { signal } = context;
       const refusal = prepared.success ? (signal.aborted ? cancelReason(signal) : undefined) : prepared.error;
       const createdAt = now();
-      const leaseExpiresAt = refusal === undefined ? leaseEnd(createdAt, timeoutMs) : null;
+      const leaseExpiresAt = refusal === undefined ? leaseEnd(createdAt) : null;
       const kept = !prepared.success && prepared.isTooLarge ? null : input;
       const row = newExecution(skill, kept, context, { id: newId(), createdAt, leaseExpiresAt, refusal });
       const approval =

@@ -6,8 +6,9 @@ import { type ExecutionStore, INTERRUPTED, type Outcome } from './execution-stor
 import { type AttemptResult, cancelReason, runAttempt } from './run-attempt.ts';
 import type { Sleep } from './sleep.ts';
 
-/** What a lease gives beyond an attempt's timeout: the wait before the next attempt, and the writing of the end. */
-const LEASE_MARGIN_MS = 30_000;
+/** A run holds its claim by renewing its lease; a row whose isolate died is found out this long after the last renewal. */
+const LEASE_MS = 15_000;
+const LEASE_RENEWAL_MS = 5_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 /** No attempt begins later than this after the first. */
@@ -32,14 +33,16 @@ export interface Run {
   clientSignal: AbortSignal;
 }
 
-export const leaseEnd = (now: Date, timeoutMs: number): Date => new Date(now.getTime() + timeoutMs + LEASE_MARGIN_MS);
+export const leaseEnd = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
 
 /** Exponential, with half of it left to chance, so that callers that failed together do not come back together. */
 export const backoffMs = (attempt: number, random: () => number): number =>
   Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS) * (0.5 + random() / 2);
 
-/** A repeat is safe when the skill says so, or when nothing has run. A deadline or a client that left is final. */
-/** An error that a skill gives on purpose would only be given again. */
+/**
+ * A repeat is safe when the skill says so, or when nothing has run. A deadline or a client that left is final, and so is an error that a
+ * skill gives on purpose, since it would only be given again.
+ */
 const mayRetry = (result: AttemptResult, skill: Skill): boolean =>
   result.status === 'error' && (result.failure === 'before-run' || (result.failure === 'unexpected' && skill.idempotent));
 
@@ -54,7 +57,7 @@ export async function runExecution(execution: Execution, run: Run, dependencies:
 
   /** A database that fails does not stop a run that holds its claim. */
   const start = (attempts: number): Promise<boolean> =>
-    executions.start(execution.id, { attempts, startedAt, leaseExpiresAt: leaseEnd(now(), timeoutMs).toISOString() }).catch((error) => {
+    executions.start(execution.id, { attempts, startedAt, leaseExpiresAt: leaseEnd(now()).toISOString() }).catch((error) => {
       log.error('skills.executor.write_failed', { ...about, error });
       return true;
     });
@@ -65,6 +68,7 @@ export async function runExecution(execution: Execution, run: Run, dependencies:
   let attempts = 1;
   // The claim has just been made, so the first attempt need not wait for this write.
   const firstStart = start(attempts);
+  const renewal = setInterval(() => void start(attempts), LEASE_RENEWAL_MS);
   let result = await attempt();
   while (mayRetry(result, skill) && attempts <= maxRetries) {
     const delayMs = backoffMs(attempts, random);
@@ -80,6 +84,7 @@ export async function runExecution(execution: Execution, run: Run, dependencies:
     }
   }
 
+  clearInterval(renewal);
   const ended = now();
   const outcome: Outcome = {
     status: result.status,
