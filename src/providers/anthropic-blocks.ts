@@ -1,0 +1,76 @@
+import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
+import type { CallVisibility, ToolResult } from './adapter.ts';
+import { isThinking, markThinking } from './anthropic-thinking.ts';
+import { readCallArguments } from './call-arguments.ts';
+
+/** The blocks of a message or a reply; content that is text counts as one block. */
+export const blocksOf = ({ content }: JsonObject): JsonObject[] =>
+  typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
+
+/** A call of a tool that runs outside of the provider. */
+export const isCall = (block: JsonObject): boolean => block.type === 'tool_use';
+
+export const nameOf = (named: JsonObject): string => (typeof named.name === 'string' ? named.name : '');
+
+/** Text that says nothing. The provider sends such blocks, and refuses them when they come back. */
+export const isEmptyText = (block: JsonObject): boolean => block.type === 'text' && typeof block.text === 'string' && block.text === '';
+
+/** A call always has an id; emulators leave it out. */
+export function withCallId(block: JsonObject, messageId: JsonValue | undefined, position: number): JsonObject {
+  if (!isCall(block) || (typeof block.id === 'string' && block.id !== '')) return block;
+  return { ...block, id: `toolu_${String(messageId ?? '').replace(/[^a-zA-Z0-9_-]/g, '_')}_${position}` };
+}
+
+/** The reply with an id for every call. */
+export const normalizeResponse = (response: JsonObject): JsonObject => ({
+  ...response,
+  content: blocksOf(response).map((block, position) => withCallId(block, response.id, position)),
+});
+
+const saysSomething = (block: JsonObject): boolean => block.type !== 'text' || typeof block.text !== 'string' || block.text.trim() !== '';
+
+/** An input that is no object, as half a JSON text, goes back inside of one, which is all that the provider takes. */
+function withObjectInput(block: JsonObject): JsonObject {
+  if (!('input' in block) || isJsonObject(block.input)) return block;
+  const read = readCallArguments(block.input);
+  const text = typeof block.input === 'string' ? block.input : JSON.stringify(block.input);
+  return { ...block, input: read.readable ? read.value : { INVALID_JSON: text } };
+}
+
+/** The reply as a message of the next request: unmodified, but for what the provider does not take back. None when nothing is left. */
+export function assistantMessages(response: JsonObject): JsonObject[] {
+  const content = blocksOf(normalizeResponse(response)).filter(saysSomething).map(withObjectInput);
+  return content.length === 0 ? [] : [{ role: 'assistant', content }];
+}
+
+export const resultBlock = ({ callId, content, failed }: ToolResult): JsonObject => ({
+  type: 'tool_result',
+  tool_use_id: callId,
+  content,
+  ...(failed && { is_error: true }),
+});
+
+/** How the blocks of all rounds look to the client, one after the other. */
+export interface BlockView {
+  /** The block for the client; undefined when it is hidden. */
+  show(block: JsonObject): JsonObject | undefined;
+  /** True once a hidden call has been seen. */
+  readonly afterHidden: boolean;
+}
+
+export function createBlockView({ isHidden, clientCallId }: CallVisibility, hiddenBefore = false): BlockView {
+  let afterHidden = hiddenBefore;
+  return {
+    get afterHidden() {
+      return afterHidden;
+    },
+    show(block) {
+      if (isCall(block) && isHidden(nameOf(block))) {
+        afterHidden = true;
+        return undefined;
+      }
+      if (isCall(block)) return { ...block, id: clientCallId(String(block.id), afterHidden) };
+      return afterHidden && isThinking(block) ? markThinking(block) : block;
+    },
+  };
+}
