@@ -129,6 +129,11 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
       return prepared.success ? undefined : prepared.error;
     },
 
+    isReadOnly(skill, input) {
+      const prepared = prepare(skill, input);
+      return prepared.success && prepared.runnable.isReadOnly(prepared.data);
+    },
+
     async findDecision(skill, input, { apiKeyId, requestId, callId }) {
       const inputSha256 = await digestInput(input);
       return approvals.findDecision({ apiKeyId, skillId: skill.id, inputSha256, requestId, callId }, now());

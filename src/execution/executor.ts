@@ -42,6 +42,8 @@ export interface Executor {
   park(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<ParkedCall>;
   /** The message of the first fault that names its path, or undefined when the input fits the skill. */
   checkInput(skill: Skill, input: JsonValue): string | undefined;
+  /** Whether the input fits the skill and a run with it changes nothing anywhere. */
+  isReadOnly(skill: Skill, input: JsonValue): boolean;
 }
 
 /** What people have decided about calls of `hybrid` skills. */

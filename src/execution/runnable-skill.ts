@@ -12,11 +12,15 @@ const builtins: ReadonlyMap<string, BuiltinSkill> = new Map(builtinSkills.map((s
 /** For rows that outlived the code they name: the fault is told before anything runs. */
 function notInThisRelease({ kind, handler }: Skill): Runnable {
   const error = `This release has no ${kind === 'handler' ? 'handler' : 'built-in skill'} named ${handler}`;
-  return { parse: () => ({ success: false, error }), run: () => Promise.reject(new SkillError(error)) };
+  return { parse: () => ({ success: false, error }), isReadOnly: () => false, run: () => Promise.reject(new SkillError(error)) };
 }
 
 function createBuiltinRunnable(skill: BuiltinSkill): Runnable {
-  return { parse: (input) => skill.parse(input), run: (data, context) => skill.execute(data, context) };
+  return {
+    parse: (input) => skill.parse(input),
+    isReadOnly: (data) => skill.isReadOnly(data),
+    run: (data, context) => skill.execute(data, context),
+  };
 }
 
 /** Takes the input as it is when it fits the skill's stored schema. */
@@ -32,6 +36,7 @@ function createHandlerRunnable(handler: Handler, skill: Skill): Runnable {
   const outputs = createSchemaValidator(skill.schema.output);
   return {
     parse: parseBySchema(skill),
+    isReadOnly: () => false,
     async run(data, context) {
       const output = await handler.run(data as JsonValue, context);
       const fault = outputs.validate(output);
@@ -44,6 +49,7 @@ function createHandlerRunnable(handler: Handler, skill: Skill): Runnable {
 /** The model reads the SKILL.md and follows it; there is nothing else to run. */
 const createInstructionsRunnable = (skill: Skill): Runnable => ({
   parse: parseBySchema(skill),
+  isReadOnly: () => true,
   run: () => Promise.resolve({ success: true, instructions: skill.handler }),
 });
 

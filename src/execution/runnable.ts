@@ -5,6 +5,8 @@ import type { SkillContext } from '../skills/define.ts';
 export interface Runnable {
   /** The input as `run` wants it, or the message of the first fault, which names its path. */
   parse(input: JsonValue): { success: true; data: unknown } | { success: false; error: string };
+  /** Whether a run with this data changes nothing anywhere. */
+  isReadOnly(data: unknown): boolean;
   /** Rejects with a SkillError when the caller should read why. */
   run(data: unknown, context: SkillContext): Promise<JsonObject>;
 }

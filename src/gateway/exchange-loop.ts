@@ -10,6 +10,8 @@ import { type LoopOutcome, runInlineRound, runToolLoop } from './tool-loop.ts';
 export interface ExchangeLoop {
   /** How calls look to the client while a reply is streamed. */
   readonly liveVisibility: CallVisibility;
+  /** Is told of each hidden call as soon as its arguments are complete. */
+  onCallReady(call: ToolCall, signal: AbortSignal): void;
   /** Runs the loop with one way of calling the model; `signal` fires when the client leaves. */
   run(callModel: (request: JsonObject) => Promise<JsonObject>, signal: AbortSignal): Promise<{ reply: Reply; visibility: CallVisibility }>;
 }
@@ -29,6 +31,8 @@ export function createExchangeLoop({ dependencies, request, settings, original, 
     log,
   });
 
+  const deadline = () => AbortSignal.timeout(bounds.remainingMs());
+
   /** Keeps what the client does not see when it has calls of its own to answer; true when there is anything to keep. */
   async function suspend({ responses, request: lastRequest, pendingResults }: LoopOutcome): Promise<boolean> {
     const response = responses.at(-1) ?? {};
@@ -45,11 +49,13 @@ export function createExchangeLoop({ dependencies, request, settings, original, 
       isHidden,
       clientCallId: (id, afterHidden) => (resultMode === 'inline' ? id : markCallId({ id, turnId, provisional: !afterHidden })),
     },
+    onCallReady(call, signal) {
+      if (isOwned(call) && bounds.mayStart(call)) runner.startEarly(call, { signal, deadline: deadline() });
+    },
     async run(callModel, signal) {
       const runCalls = (calls: readonly ToolCall[]) => {
         for (const { name } of calls) log.info('skills.interception.tool_call_detected', { requestId, tool: name });
-        const deadline = AbortSignal.timeout(bounds.remainingMs());
-        return stopwatch.time('tools', () => runner.run(calls, { signal, deadline, shorten: bounds.shorten }));
+        return stopwatch.time('tools', () => runner.run(calls, { signal, deadline: deadline(), shorten: bounds.shorten }));
       };
       const loop = { adapter, request: injected, bounds, callModel, isOwned, runCalls };
       const outcome = await (resultMode === 'inline' ? runInlineRound(loop) : runToolLoop(loop));

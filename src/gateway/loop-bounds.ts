@@ -15,6 +15,8 @@ export interface LoopBounds {
   shorten(content: string): string;
   /** Counts a round; returns why it was the last one, or undefined. */
   endRound(results: readonly ToolResult[]): string | undefined;
+  /** Whether this call of the round under way will be let run, as far as can be known before the round is over. */
+  mayStart(call: ToolCall): boolean;
   /** Milliseconds until the wall clock of the loop runs out; never negative. */
   remainingMs(): number;
 }
@@ -48,6 +50,12 @@ export function createLoopBounds(settings: LoopSettings, now: () => number): Loo
   let resultBytes = 0;
   let lastCall: string | undefined;
   let repeats = 0;
+  let over = false;
+
+  const end = (reason: string | undefined): string | undefined => {
+    over ||= reason !== undefined;
+    return reason;
+  };
 
   function countRepeats(calls: readonly ToolCall[]): number {
     for (const call of calls.map(sameCall)) {
@@ -58,16 +66,20 @@ export function createLoopBounds(settings: LoopSettings, now: () => number): Loo
     return repeats;
   }
 
+  function limitReached(round: number): string | undefined {
+    if (round >= settings.maxRounds) return `The limit of ${settings.maxRounds} rounds is reached`;
+    if (now() >= deadline) return `The limit of ${settings.loopTimeoutMs} ms is reached`;
+    if (resultBytes >= settings.maxRequestResultBytes) return `The limit of ${settings.maxRequestResultBytes} bytes of results is reached`;
+    return undefined;
+  }
+
   return {
     remainingMs: () => Math.max(0, deadline - now()),
+    mayStart: (call) => !over && limitReached(rounds + 1) === undefined && sameCall(call) !== lastCall,
     reasonToStop(calls) {
       rounds += 1;
-      if (rounds >= settings.maxRounds) return `The limit of ${settings.maxRounds} rounds is reached`;
-      if (now() >= deadline) return `The limit of ${settings.loopTimeoutMs} ms is reached`;
-      if (resultBytes >= settings.maxRequestResultBytes)
-        return `The limit of ${settings.maxRequestResultBytes} bytes of results is reached`;
-      if (countRepeats(calls) >= settings.maxIdenticalCalls) return `The same call was made ${settings.maxIdenticalCalls} times in a row`;
-      return undefined;
+      const isRepeated = countRepeats(calls) >= settings.maxIdenticalCalls;
+      return end(limitReached(rounds) ?? (isRepeated ? `The same call was made ${settings.maxIdenticalCalls} times in a row` : undefined));
     },
     shorten(content) {
       const left = Math.max(0, settings.maxRequestResultBytes - resultBytes);
@@ -76,8 +88,7 @@ export function createLoopBounds(settings: LoopSettings, now: () => number): Loo
     },
     endRound(results) {
       failedRounds = results.length > 0 && results.every((result) => result.failed) ? failedRounds + 1 : 0;
-      if (failedRounds >= settings.maxFailedRounds) return `Every call failed in ${settings.maxFailedRounds} rounds`;
-      return undefined;
+      return end(failedRounds >= settings.maxFailedRounds ? `Every call failed in ${settings.maxFailedRounds} rounds` : undefined);
     },
   };
 }

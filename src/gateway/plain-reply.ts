@@ -10,11 +10,14 @@ export async function answer(exchange: Exchange): Promise<Response> {
   const { adapter, signal } = request;
   let upstream: Response | undefined;
   try {
-    const { reply, visibility } = await createExchangeLoop(exchange).run(async (body) => {
+    const running = createExchangeLoop(exchange).run(async (body) => {
       const response = await send(body, signal);
       upstream = response;
       return readJsonReply(response, signal);
     }, signal);
+    // Executions are written to their end even when the client has left by then.
+    request.waitUntil(running.catch(() => {}));
+    const { reply, visibility } = await running;
     const headers = upstream ? clientHeaders(upstream) : new Headers();
     headers.delete('content-length');
     headers.delete('content-encoding');

@@ -9,12 +9,17 @@ import { type Skill, skillKey } from '../skills/skill.ts';
 /** Most calls of one turn that run at the same time. */
 const MAX_PARALLEL_CALLS = 8;
 
+/** `signal` fires when the client leaves, `deadline` when the request's time runs out. */
+export interface RunSignals {
+  signal: AbortSignal;
+  deadline: AbortSignal;
+}
+
 export interface CallRunner {
+  /** Begins a call before its turn is over, when running it changes nothing; `run` then takes its result. */
+  startEarly(call: ToolCall, signals: RunSignals): void;
   /** Runs the calls of a turn; results in call order. A failing call is a result. Rejects only when `signal` has fired: the client left. */
-  run(
-    calls: readonly ToolCall[],
-    options: { signal: AbortSignal; deadline: AbortSignal; shorten(content: string): string },
-  ): Promise<ToolResult[]>;
+  run(calls: readonly ToolCall[], options: RunSignals & { shorten(content: string): string }): Promise<ToolResult[]>;
   /** What has been run so far, in call order. */
   readonly executions: readonly ExecutionSummary[];
 }
@@ -49,6 +54,7 @@ async function mapBounded<Item, Result>(items: readonly Item[], limit: number, r
 export function createCallRunner({ executor, skillFor, context, log }: CallRunnerOptions): CallRunner {
   const executions: ExecutionSummary[] = [];
   const usedCallIds = new Map<string, number>();
+  const early = new Map<string, Promise<Outcome>>();
 
   /** Call ids name a claim, and some providers begin them anew in every round. */
   function claimId(callId: string): string {
@@ -85,7 +91,7 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
     };
   }
 
-  async function runCall(call: ToolCall, callId: string, signal: AbortSignal, deadline: AbortSignal): Promise<Outcome> {
+  async function runCall(call: ToolCall, callId: string, { signal, deadline }: RunSignals): Promise<Outcome> {
     const skill = skillFor(call);
     if (skill === undefined) return failure(`No such tool: ${call.name}`);
     if (!call.arguments.readable) return failure(call.arguments.error);
@@ -106,9 +112,24 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
 
   return {
     executions,
-    async run(calls, { signal, deadline, shorten }) {
-      const claimed = calls.map((call) => ({ call, callId: claimId(call.id) }));
-      const outcomes = await mapBounded(claimed, MAX_PARALLEL_CALLS, ({ call, callId }) => runCall(call, callId, signal, deadline));
+    startEarly(call, signals) {
+      const skill = skillFor(call);
+      const mayStart = skill?.policy === 'auto' && call.arguments.readable && executor.isReadOnly(skill, call.arguments.value);
+      if (!mayStart || early.has(call.id) || early.size >= MAX_PARALLEL_CALLS) return;
+      const outcome = runCall(call, claimId(call.id), signals);
+      // Nobody may come to take it: then a client has left, or the reply broke off.
+      outcome.catch(() => {});
+      early.set(call.id, outcome);
+    },
+    async run(calls, { shorten, ...signals }) {
+      const started = new Map(early);
+      early.clear();
+      const claimed = calls.map((call) => {
+        const begun = started.get(call.id);
+        started.delete(call.id);
+        return { call, begun, callId: begun ? call.id : claimId(call.id) };
+      });
+      const outcomes = await mapBounded(claimed, MAX_PARALLEL_CALLS, ({ call, begun, callId }) => begun ?? runCall(call, callId, signals));
       return outcomes.map(({ body, failed, summary }, position): ToolResult => {
         const { id, name } = calls[position] as ToolCall;
         if (summary) executions.push(summary);

@@ -41,7 +41,7 @@ export async function stream(exchange: Exchange): Promise<Response> {
   let body: ReadableStream<Uint8Array> | undefined = requireEventStream(first);
 
   const loop = createExchangeLoop(exchange);
-  const relay = adapter.createRelay(original, loop.liveVisibility);
+  const relay = adapter.createRelay(original, loop.liveVisibility, (call) => loop.onCallReady(call, signal));
   const client = createClientStream(() => left.abort(new Error('The client left')), dependencies.now);
 
   async function callModel(next: typeof original) {

@@ -40,7 +40,7 @@ describe('a run', () => {
       createdAt: at(0),
       startedAt: at(0),
       finishedAt: at(250),
-      leaseExpiresAt: at(60_000),
+      leaseExpiresAt: at(15_000),
     });
     expect(await executions.get('id-1')).toEqual(execution);
     expect(lines).toEqual([
@@ -352,8 +352,8 @@ describe('claims', () => {
       },
     });
     const repeat = await execute(skill, {}, contextOf());
-    expect(repeat).toMatchObject({ status: 'error', errorMessage: 'interrupted', durationMs: 40_000, finishedAt: at(40_000) });
-    expect(sleeps).toEqual([25, 37.5]);
+    expect(repeat).toMatchObject({ status: 'error', errorMessage: 'interrupted', durationMs: 20_000, finishedAt: at(20_000) });
+    expect(sleeps).toEqual([25]);
     // The run that came to its end after all changes nothing any more.
     expect(await running).toMatchObject({ status: 'timeout' });
     expect(await dead.getExecution('id-1')).toEqual(repeat);
@@ -456,6 +456,7 @@ describe('the rest of its interface', () => {
       handlers,
       runnableFor: ({ handler }) => ({
         parse: (data) => ({ success: true, data }),
+        isReadOnly: () => false,
         run: (data, context) => handlers.get(handler)?.run(data as JsonObject, context) ?? Promise.reject(new Error(`no ${handler}`)),
       }),
     });

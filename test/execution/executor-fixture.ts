@@ -70,6 +70,7 @@ export async function createFixture(skillChanges: Partial<Skill> = {}) {
 
   /** Objects fit every skill here, unless they have a member named `fault`. */
   const runnable = (run: Run): Runnable => ({
+    isReadOnly: () => false,
     parse: (input) =>
       isJsonObject(input) && typeof input.fault !== 'string'
         ? { success: true, data: input }

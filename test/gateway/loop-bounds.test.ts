@@ -45,6 +45,15 @@ describe('createLoopBounds', () => {
     expect(reasonToStop([call('a'), call('a')])).toBe('The same call was made 3 times in a row');
   });
 
+  it('lets calls start early only while their round will be allowed', () => {
+    const { mayStart, reasonToStop } = bounds({ maxRounds: 3 });
+    expect(mayStart(call('a'))).toBe(true);
+    reasonToStop([call('a')]);
+    expect([mayStart(call('a')), mayStart(call('b'))]).toEqual([false, true]);
+    reasonToStop([call('b')]);
+    expect(mayStart(call('c'))).toBe(false);
+  });
+
   it('ends after three rounds in a row in which every call failed', () => {
     const { endRound } = bounds();
     expect([endRound([result(true)]), endRound([result(true), result(true)])]).toEqual([undefined, undefined]);

@@ -24,6 +24,7 @@ export const fileRead = defineSkill({
     bytesRead: z.int(),
     encoding: z.enum(['utf8', 'base64']),
   }),
+  isReadOnly: () => true,
   async execute({ path, encoding }, { workspace, limits }) {
     const bytes = await workspace.read(path, limits.maxFileBytes);
     // A byte order mark is part of the file; bytes that are not UTF-8 are read as U+FFFD.

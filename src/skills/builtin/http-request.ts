@@ -65,6 +65,7 @@ export const httpRequest = defineSkill({
     bodyEncoding: z.enum(['utf8', 'base64']),
     truncated: z.boolean(),
   }),
+  isReadOnly: ({ method }) => method === 'GET' || method === 'HEAD',
   async execute({ url, method, headers, body, timeoutMs, maxBytes = Number.POSITIVE_INFINITY }, context) {
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([context.signal, timeout]);

@@ -36,6 +36,7 @@ export const webSearch = defineSkill({
     results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string(), date: z.string().nullable() })),
     cached: z.boolean(),
   }),
+  isReadOnly: () => true,
   async execute() {
     throw new SkillError(
       'No search provider is configured. This release of the gateway has none; read a page whose address is known with http_request instead.',
