@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { hasProvider, workerVariables } from './bindings.ts';
 import { type PartPlan, programPath } from './part.ts';
 import { findFreePort, HOST } from './ports.ts';
@@ -36,6 +37,8 @@ function sandboxHostEnvironment(env: Environment, settings: StackSettings, secre
     DOCKER_HOST: env.DOCKER_HOST?.startsWith('unix://') ? env.DOCKER_HOST : undefined,
     SANDBOX_PORT: String(settings.SANDBOX_PORT),
     SANDBOX_SECRET: secret,
+    // Compiled code that is read back takes less memory than code that is compiled.
+    NODE_COMPILE_CACHE: join(settings.DATA_DIR, 'compile-cache'),
   };
 }
 

@@ -40,6 +40,6 @@ export async function runMaintenance(dependencies: MaintenanceDependencies): Pro
       log.error('skills.maintenance.failed', { step, error });
     }
   }
-  log.info('skills.maintenance.complete', report);
+  if (Object.values(report).some((count) => count !== 0)) log.info('skills.maintenance.complete', report);
   return report;
 }
