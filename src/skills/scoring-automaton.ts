@@ -3,17 +3,14 @@
  * a state is the next number: the long tails of patterns, which have no branches, lie side by side in memory.
  */
 export interface Automaton {
-  /**
-   * Visits the part of a text from `start` to `end`, wherever patterns end: the longest of them, and the place behind it. ASCII letters of
-   * the text count as lower-case. With `asciiOnly` it stops at the first character that is not ASCII. Returns where it stopped.
-   */
-  search(text: string, start: number, end: number, asciiOnly: boolean, visit: (pattern: number, end: number) => void): number;
+  /** Visits the places in a text behind which patterns end, with the longest of them. ASCII letters of the text count as lower-case. */
+  search(text: Uint8Array, visit: (pattern: number, end: number) => void): void;
   /** The longest pattern that is a proper suffix of a pattern, else -1. */
   suffixOf(pattern: number): number;
 }
 
-/** Room for rows, 1 MiB: the states nearest to the start get one, the rest look through their children. */
-const MAX_ROW_ENTRIES = 262_144;
+/** Room for rows, 512 KiB: the states that lead to most others get one, the rest look through their children. */
+const MAX_ROW_ENTRIES = 131_072;
 
 interface Trie {
   size: number;
@@ -26,14 +23,14 @@ interface Trie {
   patternOf: Int32Array;
 }
 
-function commonPrefixLength(first: string, second: string): number {
+function commonPrefixLength(first: Uint8Array, second: Uint8Array): number {
   let length = 0;
-  while (length < first.length && length < second.length && first.charCodeAt(length) === second.charCodeAt(length)) length++;
+  while (length < first.length && length < second.length && first[length] === second[length]) length++;
   return length;
 }
 
-function buildTrie(patterns: readonly string[], symbolOf: Uint16Array): Trie {
-  const capacity = patterns.reduce((sum, pattern) => sum + pattern.length, 1);
+function buildTrie(patterns: readonly string[], encoded: readonly Uint8Array[], symbolOf: Uint8Array): Trie {
+  const capacity = encoded.reduce((sum, pattern) => sum + pattern.length, 1);
   const numbers = patterns.map((_, number) => number).sort((first, second) => (patterns[first]! < patterns[second]! ? -1 : 1));
   const trie: Trie = {
     size: 1,
@@ -45,15 +42,15 @@ function buildTrie(patterns: readonly string[], symbolOf: Uint16Array): Trie {
   };
   const lastChild = new Int32Array(capacity);
   const path = [0];
-  let previous = '';
+  let previous: Uint8Array = new Uint8Array();
   for (const number of numbers) {
-    const pattern = patterns[number]!;
+    const pattern = encoded[number]!;
     const shared = commonPrefixLength(previous, pattern);
     path.length = shared + 1;
     for (let depth = shared; depth < pattern.length; depth++) {
       const parent = path[depth]!;
       const state = trie.size++;
-      trie.symbols[state] = symbolOf[pattern.charCodeAt(depth)]!;
+      trie.symbols[state] = symbolOf[pattern[depth]!]!;
       trie.parents[state] = parent;
       if (trie.childCounts[parent]! > 0) trie.siblings[lastChild[parent]!] = state;
       trie.childCounts[parent] = trie.childCounts[parent]! + 1;
@@ -66,16 +63,11 @@ function buildTrie(patterns: readonly string[], symbolOf: Uint16Array): Trie {
   return trie;
 }
 
-/** Numbers the code units that occur in patterns from 1; an upper-case ASCII letter shares the number of the lower-case one. */
-function numberSymbols(patterns: readonly string[]): { symbolOf: Uint16Array; count: number } {
-  const symbolOf = new Uint16Array(0x10000);
+/** Numbers the bytes that occur in patterns from 1; an upper-case ASCII letter shares the number of the lower-case one. */
+function numberSymbols(patterns: readonly Uint8Array[]): { symbolOf: Uint8Array; count: number } {
+  const symbolOf = new Uint8Array(256);
   let count = 1;
-  for (const pattern of patterns) {
-    for (let index = 0; index < pattern.length; index++) {
-      const unit = pattern.charCodeAt(index);
-      if (symbolOf[unit] === 0) symbolOf[unit] = count++;
-    }
-  }
+  for (const pattern of patterns) for (const byte of pattern) if (symbolOf[byte] === 0) symbolOf[byte] = count++;
   for (let upper = 65; upper <= 90; upper++) symbolOf[upper] = symbolOf[upper + 32]!;
   return { symbolOf, count };
 }
@@ -96,10 +88,20 @@ const HAS_ROW = 1;
 const HAS_MATCH = 2;
 const FLAG_BITS = 2;
 
+/** Chooses the states that get a row, the root among them: those below which most states lie, since a text comes by there most often. */
+function chooseRows({ size, parents }: Trie, maxRows: number): Uint8Array {
+  const below = new Int32Array(size);
+  for (let state = size - 1; state > 0; state--) below[parents[state]!] = below[parents[state]!]! + below[state]! + 1;
+  const least = size <= maxRows ? -1 : below.toSorted().at(-maxRows)!;
+  return Uint8Array.from(below, (count, state) => (state === 0 || count > least ? 1 : 0));
+}
+
 /** Patterns are folded, distinct and not empty. Time and memory grow with their total length. */
 export function buildAutomaton(patterns: readonly string[]): Automaton {
-  const { symbolOf, count } = numberSymbols(patterns);
-  const trie = buildTrie(patterns, symbolOf);
+  const encoder = new TextEncoder();
+  const encoded = patterns.map((pattern) => encoder.encode(pattern));
+  const { symbolOf, count } = numberSymbols(encoded);
+  const trie = buildTrie(patterns, encoded, symbolOf);
   const { size, symbols, siblings, parents, childCounts, patternOf } = trie;
   /** Each state with its flags, as rows and failures hold it. */
   const marked = new Int32Array(size);
@@ -110,7 +112,8 @@ export function buildAutomaton(patterns: readonly string[]): Automaton {
   const suffixes = new Int32Array(patterns.length).fill(-1);
   /** A row has the next state for every symbol, failures included, and at last the number of its state. */
   const rowLength = count + 1;
-  const rows = new Int32Array(rowLength * Math.max(1, Math.min(size, Math.floor(MAX_ROW_ENTRIES / rowLength))));
+  const hasRow = chooseRows(trie, Math.floor(MAX_ROW_ENTRIES / rowLength));
+  const rows = new Int32Array(rowLength * hasRow.reduce((sum, each) => sum + each, 0));
 
   const follow = (from: number, symbol: number): number => {
     for (let state = from; ; ) {
@@ -156,25 +159,24 @@ export function buildAutomaton(patterns: readonly string[]): Automaton {
     const pattern = patternOf[number]! - 1;
     if (pattern >= 0) suffixes[pattern] = shorter;
     longest[number] = pattern >= 0 ? pattern : shorter;
-    const hasRow = rowEnd + rowLength <= rows.length;
-    if (hasRow) unfilled.push(number);
-    marked[number] = ((hasRow ? reserveRow() : number) << FLAG_BITS) | (hasRow ? HAS_ROW : 0) | (longest[number] >= 0 ? HAS_MATCH : 0);
+    if (hasRow[number] === 1) unfilled.push(number);
+    marked[number] =
+      ((hasRow[number] === 1 ? reserveRow() : number) << FLAG_BITS) |
+      (hasRow[number] === 1 ? HAS_ROW : 0) |
+      (longest[number] >= 0 ? HAS_MATCH : 0);
     if ((marked[parent]! & HAS_ROW) !== 0) rows[(marked[parent]! >> FLAG_BITS) + symbols[number]!] = marked[number];
   }
   unfilled.forEach(fillRow);
 
   return {
-    search(text, start, end, asciiOnly, visit) {
+    search(text, visit) {
       let state = root;
-      for (let index = start; index < end; index++) {
-        const unit = text.charCodeAt(index);
-        if (unit > 127 && asciiOnly) return index;
-        const symbol = symbolOf[unit]!;
+      for (let index = 0; index < text.length; index++) {
+        const symbol = symbolOf[text[index]!]!;
         if ((state & HAS_ROW) !== 0) state = rows[(state >> FLAG_BITS) + symbol]!;
         else state = symbol === 0 ? root : follow(state, symbol);
         if ((state & HAS_MATCH) !== 0) visit(longest[numberOf(state)]!, index + 1);
       }
-      return end;
     },
     suffixOf: (pattern) => suffixes[pattern]!,
   };

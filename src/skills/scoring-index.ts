@@ -40,17 +40,20 @@ const toRank = (score: number, skill: number): number => skill - score * SKILL_L
 const scoreOfRank = (rank: number): number => -Math.floor(rank / SKILL_LIMIT);
 const skillOfRank = (rank: number): number => rank + scoreOfRank(rank) * SKILL_LIMIT;
 
-/** The `limit` smallest ranks in order. A few are kept sorted while the others pass by, many are sorted. */
-function smallest(ranks: Float64Array, limit: number): number[] {
-  if (limit >= ranks.length || limit > 64) return [...ranks.sort().subarray(0, limit)];
-  const best: number[] = [];
-  for (const rank of ranks) {
-    if (best.length === limit && (limit === 0 || rank > best[limit - 1]!)) continue;
-    let place = Math.min(best.length, limit - 1);
-    for (; place > 0 && best[place - 1]! > rank; place--) best[place] = best[place - 1]!;
-    best[place] = rank;
-  }
-  return best;
+/** Keeps the `limit` smallest of the ranks that it is offered, in order; meant for a few. */
+function createShortlist(limit: number) {
+  const kept: number[] = [];
+  let worst = limit === 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  return {
+    kept,
+    offer(rank: number): void {
+      if (rank >= worst) return;
+      let place = Math.min(kept.length, limit - 1);
+      for (; place > 0 && kept[place - 1]! > rank; place--) kept[place] = kept[place - 1]!;
+      kept[place] = rank;
+      if (kept.length === limit) worst = kept[limit - 1]!;
+    },
+  };
 }
 
 /** Compiles the skills that may be offered. Costs some milliseconds for a thousand skills; done once per load of the registry. */
@@ -60,31 +63,44 @@ export function buildScoringIndex(unordered: readonly Skill[]): ScoringIndex {
   const standingFor = createStandings(signals.words);
   const tally = createTally(skills.length);
   const search = createSearch(signals, tally);
-  const ranks = new Float64Array(skills.length);
 
-  /** Ranks of all skills that the text speaks of, and of the first `limit` others, where the score is high enough. */
-  function rank({ text, provider, backgroundReason }: ScoringContext, minScore: number, limit: number): Float64Array {
-    const { points, order } = standingFor(provider, backgroundReason);
+  /** Offers the ranks of all skills that the text speaks of, and of the first `limit` others, where the score is high enough. */
+  function rank(
+    { text, provider, backgroundReason }: ScoringContext,
+    minScore: number,
+    limit: number,
+    offer: (rank: number) => void,
+  ): void {
+    const standing = standingFor(provider, backgroundReason);
     search(text);
-    let count = 0;
-    for (let place = 0; place < tally.touchedCount; place++) {
-      const skill = tally.touchedSkill(place);
-      const score = tally.pointsOf(skill) + points[skill]!;
-      if (score >= minScore) ranks[count++] = toRank(score, skill);
+    const { points, touched, touchedCount, isTouched, everyone } = tally;
+    for (let place = 0; place < touchedCount; place++) {
+      const skill = touched[place]!;
+      const score = points[skill]! + everyone + standing.points[skill]!;
+      if (score >= minScore) offer(toRank(score, skill));
     }
     let others = 0;
-    for (const skill of order) {
-      const score = tally.everyone + points[skill]!;
+    for (const skill of standing.order) {
+      const score = everyone + standing.points[skill]!;
       if (score < minScore || others === limit) break;
-      if (tally.isTouched(skill)) continue;
-      ranks[count++] = toRank(score, skill);
+      if (isTouched[skill] === 1) continue;
+      offer(toRank(score, skill));
       others++;
     }
-    return ranks.subarray(0, count);
   }
 
-  const best = (context: ScoringContext, minScore: number, limit: number): ScoredSkill[] =>
-    smallest(rank(context, minScore, limit), limit).map((found) => ({ skill: skills[skillOfRank(found)]!, score: scoreOfRank(found) }));
+  const toScored = (found: number): ScoredSkill => ({ skill: skills[skillOfRank(found)]!, score: scoreOfRank(found) });
 
-  return { best, score: (context) => best(context, 1, skills.length) };
+  return {
+    score(context) {
+      const ranks: number[] = [];
+      rank(context, 1, skills.length, (found) => ranks.push(found));
+      return ranks.sort((first, second) => first - second).map(toScored);
+    },
+    best(context, minScore, limit) {
+      const shortlist = createShortlist(limit);
+      rank(context, minScore, limit, shortlist.offer);
+      return shortlist.kept.map(toScored);
+    },
+  };
 }

@@ -1,29 +1,17 @@
 /** A skill and its points in one number: the skill's number times 16, plus the points plus 8. */
 const BITS = 4;
+const POINT_MASK = 15;
 const POINT_BIAS = 8;
 
 export const toEntry = (skill: number, points: number): number => (skill << BITS) + points + POINT_BIAS;
 const skillOf = (entry: number): number => entry >> BITS;
-const pointsOf = (entry: number): number => (entry & 15) - POINT_BIAS;
+const pointsOf = (entry: number): number => (entry & POINT_MASK) - POINT_BIAS;
 
-/** What a signal gives: `everyone` to all skills, and to those in `entries` that many points more (or less). */
+/** What signals give, by their numbers: `everyone` to all skills, and to those in `entries` from `starts` on that many points more or less. */
 export interface Postings {
-  everyone: number;
+  starts: Int32Array;
   entries: Int32Array;
-}
-
-/** Points per skill, most of them 0, with a total for the skills that have no entry. One query at a time. */
-export interface Tally {
-  /** Forgets all points. */
-  reset(): void;
-  add(postings: Postings): void;
-  /** Points of the skills that no entry names. */
-  readonly everyone: number;
-  readonly touchedCount: number;
-  touchedSkill(place: number): number;
-  isTouched(skill: number): boolean;
-  /** Points of a touched skill. */
-  pointsOf(skill: number): number;
+  everyone: Int8Array;
 }
 
 /** The points that more than half of all skills have, if there is such a number other than 0. */
@@ -35,61 +23,74 @@ function majorityOf(entries: readonly number[], skillCount: number): number {
   return points;
 }
 
-/**
- * The points that a signal gives, from entries in the order of their skills. What more than half of all skills get is given to everyone, and
- * the others are corrected, so that a word which all descriptions share costs nothing.
- */
-export function createPostings(entries: readonly number[], skillCount: number): Postings {
-  const everyone = majorityOf(entries, skillCount);
-  if (everyone === 0) return { everyone, entries: Int32Array.from(entries) };
-  const corrections: number[] = [];
-  let place = 0;
-  for (let skill = 0; skill < skillCount; skill++) {
-    const entry = entries[place];
-    const points = entry !== undefined && skillOf(entry) === skill ? pointsOf(entry) : 0;
-    if (entry !== undefined && skillOf(entry) === skill) place++;
-    if (points !== everyone) corrections.push(toEntry(skill, points - everyone));
-  }
-  return { everyone, entries: Int32Array.from(corrections) };
+/** The entries of all skills whose points differ from those that everyone gets. */
+function correct(entries: readonly number[], everyone: number, skillCount: number): number[] {
+  const points = new Map(entries.map((entry) => [skillOf(entry), pointsOf(entry)]));
+  return Array.from({ length: skillCount }, (_, skill) => toEntry(skill, (points.get(skill) ?? 0) - everyone)).filter(
+    (entry) => pointsOf(entry) !== 0,
+  );
 }
 
-export function createTally(skillCount: number): Tally {
-  const points = new Int32Array(skillCount);
-  const touched = new Int32Array(skillCount);
-  const touchedFlags = new Uint8Array(skillCount);
-  let touchedCount = 0;
-  let everyone = 0;
-  return {
-    reset() {
-      for (let place = 0; place < touchedCount; place++) {
-        const skill = touched[place]!;
-        points[skill] = 0;
-        touchedFlags[skill] = 0;
-      }
-      touchedCount = 0;
-      everyone = 0;
-    },
-    add(postings) {
-      everyone += postings.everyone;
-      const { entries } = postings;
-      for (let place = 0; place < entries.length; place++) {
-        const entry = entries[place]!;
-        const skill = skillOf(entry);
-        points[skill] = points[skill]! + pointsOf(entry);
-        if (touchedFlags[skill] === 0) {
-          touchedFlags[skill] = 1;
-          touched[touchedCount++] = skill;
-        }
-      }
-    },
-    get everyone() {
-      return everyone;
-    },
-    get touchedCount() {
-      return touchedCount;
-    },
-    touchedSkill: (place) => touched[place]!,
-    isTouched: (skill) => touchedFlags[skill] === 1,
-    pointsOf: (skill) => points[skill]! + everyone,
-  };
+/**
+ * Packs the entries of signals. What more than half of all skills get is given to everyone, and the others are corrected, so that a word
+ * which all descriptions share costs nothing.
+ */
+export function packPostings(signals: readonly (readonly number[])[], skillCount: number): Postings {
+  const everyone = Int8Array.from(signals, (entries) => majorityOf(entries, skillCount));
+  const lists = signals.map((entries, signal) => (everyone[signal] === 0 ? entries : correct(entries, everyone[signal]!, skillCount)));
+  const starts = new Int32Array(signals.length + 1);
+  lists.forEach((list, signal) => {
+    starts[signal + 1] = starts[signal]! + list.length;
+  });
+  const packed = new Int32Array(starts[signals.length]!);
+  lists.forEach((list, signal) => {
+    packed.set(list, starts[signal]!);
+  });
+  return { starts, entries: packed, everyone };
+}
+
+/** Points per skill. Those that no entry has named are not touched and have what everyone has. One query at a time. */
+export interface Tally {
+  points: Int32Array;
+  isTouched: Uint8Array;
+  touched: Int32Array;
+  touchedCount: number;
+  everyone: number;
+}
+
+export const createTally = (skillCount: number): Tally => ({
+  points: new Int32Array(skillCount),
+  isTouched: new Uint8Array(skillCount),
+  touched: new Int32Array(skillCount),
+  touchedCount: 0,
+  everyone: 0,
+});
+
+export function clearTally(tally: Tally): void {
+  const { points, isTouched, touched, touchedCount } = tally;
+  for (let place = 0; place < touchedCount; place++) {
+    const skill = touched[place]!;
+    points[skill] = 0;
+    isTouched[skill] = 0;
+  }
+  tally.touchedCount = 0;
+  tally.everyone = 0;
+}
+
+/** Adds the points of a signal. */
+export function addSignal(tally: Tally, { starts, entries, everyone }: Postings, signal: number): void {
+  const { points, isTouched, touched } = tally;
+  const end = starts[signal + 1]!;
+  let { touchedCount } = tally;
+  for (let place = starts[signal]!; place < end; place++) {
+    const entry = entries[place]!;
+    const skill = skillOf(entry);
+    points[skill] = points[skill]! + pointsOf(entry);
+    if (isTouched[skill] === 0) {
+      isTouched[skill] = 1;
+      touched[touchedCount++] = skill;
+    }
+  }
+  tally.touchedCount = touchedCount;
+  tally.everyone += everyone[signal]!;
 }

@@ -18,112 +18,133 @@ function classify(character: string): CharacterClass {
   return mark.test(character) ? MARK : OTHER;
 }
 
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
-const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
-
 /** Classes of the Basic Multilingual Plane, kept as class + 1 from when a character is first met. */
 const knownClasses = new Uint8Array(0x10000);
 
-function classOfUnit(unit: number): CharacterClass {
-  const known = knownClasses[unit]!;
+function classOf(codePoint: number): CharacterClass {
+  if (codePoint > 0xffff) return classify(String.fromCodePoint(codePoint));
+  const known = knownClasses[codePoint]!;
   if (known !== 0) return (known - 1) as CharacterClass;
-  const found = classify(String.fromCharCode(unit));
-  knownClasses[unit] = found + 1;
+  const found = classify(String.fromCharCode(codePoint));
+  knownClasses[codePoint] = found + 1;
   return found;
 }
 
-/** The class of the character at `index`, where a surrogate pair starts if there is one. */
-const classAt = (text: string, index: number): CharacterClass => {
-  const unit = text.charCodeAt(index);
-  return isHighSurrogate(unit) ? classify(String.fromCodePoint(text.codePointAt(index)!)) : classOfUnit(unit);
-};
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** How many bytes the character has that starts with a byte. */
+const lengthOfCharacter = (lead: number): number => (lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4);
+
+/** The class of the character that starts at `index`. */
+function classAt(bytes: Uint8Array, index: number): CharacterClass {
+  const lead = bytes[index]!;
+  const length = lengthOfCharacter(lead);
+  if (length === 1) return classOf(lead);
+  let codePoint = lead & (0x7f >> length);
+  for (let at = index + 1; at < index + length; at++) codePoint = (codePoint << 6) | (bytes[at]! & 0x3f);
+  return classOf(codePoint);
+}
 
 /** Whether a word that starts at `index` would be the rest of a longer one. */
-export function continuesWord(text: string, index: number): boolean {
+export function continuesWord(bytes: Uint8Array, index: number): boolean {
   for (let at = index; at > 0; ) {
-    at -= at > 1 && isLowSurrogate(text.charCodeAt(at - 1)) && isHighSurrogate(text.charCodeAt(at - 2)) ? 2 : 1;
-    const found = classAt(text, at);
+    do at--;
+    while (isContinuation(bytes[at]));
+    const found = classAt(bytes, at);
     if (found !== MARK) return found === WORD;
   }
   return false;
 }
 
 /** Whether a word that ends before `index` would be the beginning of a longer one. What ends in a dash is no beginning of a word. */
-export function isContinued(text: string, index: number): boolean {
-  if (index >= text.length || !continuesWord(text, index)) return false;
-  const next = classAt(text, index);
+export function isContinued(bytes: Uint8Array, index: number): boolean {
+  if (index >= bytes.length || !continuesWord(bytes, index)) return false;
+  const next = classAt(bytes, index);
   return next === WORD || next === MARK;
 }
 
 /** Full case folding by way of upper case, which makes ß ss, and with one form of sigma; composed again at the end. */
-const fold = (text: string): string => text.normalize('NFKC').toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
+const fold = (text: string): string =>
+  text.toWellFormed().normalize('NFKC').toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 
 /**
  * NFKC and case folding of what is not ASCII; the case of ASCII stays. Each part is folded together with the ASCII character in front of
  * it, with which it may compose. No ASCII character composes with what stands in front of it, so the parts do not touch each other.
  */
-export const foldNonAscii = (text: string): string => text.replace(/[\0-\x7f]?[^\0-\x7f]+/g, fold);
+const foldNonAscii = (text: string): string => text.replace(/[\0-\x7f]?[^\0-\x7f]+/g, fold);
 
 /** NFKC and full case folding. */
 export const foldText = (text: string): string => foldNonAscii(text).toLowerCase();
 
-const HASH_START = 0x811c9dc5;
-/** One step of FNV-1a, over code units. */
-const hashUnit = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
 
-/** The hash that `scanRuns` gives for a run that is the whole text. The text is folded. */
-export function hashRun(text: string): number {
-  let hash = HASH_START;
-  for (let index = 0; index < text.length; index++) hash = hashUnit(hash, text.charCodeAt(index));
-  return hash;
+/** A text as UTF-8, which is much faster to go through than a string; folded but for the case of ASCII. */
+export function encodeFolded(text: string): Uint8Array {
+  const bytes = encoder.encode(text);
+  return bytes.length === text.length ? bytes : encoder.encode(foldNonAscii(text));
 }
 
-/** Lower-case ASCII letters and digits by code unit, 0 for all other ASCII. */
-const asciiWordUnits = Uint8Array.from({ length: 128 }, (_, unit) =>
-  letterOrDigit.test(String.fromCharCode(unit)) ? String.fromCharCode(unit).toLowerCase().charCodeAt(0) : 0,
-);
+export const decodeText = (bytes: Uint8Array): string => decoder.decode(bytes);
 
-/** `length` counts code points; the hash is of the run in lower case. */
+const HASH_START = 0x811c9dc5;
+/** One step of FNV-1a. */
+const hashByte = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
+
+/** The hash that `scanRuns` gives for a run. The bytes are in lower case. */
+export const hashRun = (bytes: Uint8Array): number => bytes.reduce(hashByte, HASH_START);
+
+/** Lower-case ASCII letters and digits by byte, 0 for all other ASCII; bytes of other characters stand for themselves. */
+export const wordBytes = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if (byte >= 0x80) return byte;
+  return letterOrDigit.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
+});
+
+/** `length` counts characters; the hash is of the run in lower case. */
 export type VisitRun = (start: number, end: number, length: number, unspaced: boolean, hash: number) => void;
 
 /**
- * Visits the runs of letters and digits of a text that is folded but for the case of ASCII. A run ends where scripts with and without
- * spaces meet, so that `pdfを読む` has the run `pdf`.
+ * Visits the runs of letters and digits of an encoded text. A run ends where scripts with and without spaces meet, so that `pdfを読む` has
+ * the run `pdf`.
  */
-export function scanRuns(text: string, visit: VisitRun): void {
-  let start = 0;
-  let length = 0;
-  let hash = HASH_START;
-  let current: CharacterClass = OTHER;
-  for (let index = 0; index < text.length; index++) {
-    let unit = text.charCodeAt(index);
-    let found: CharacterClass;
-    if (unit < 128) {
-      unit = asciiWordUnits[unit]!;
-      found = unit === 0 ? OTHER : WORD;
-    } else {
-      found = classAt(text, index);
-      if (found === MARK) found = current;
-    }
-    if (found !== current) {
-      if (current !== OTHER) visit(start, index, length, current === UNSPACED, hash);
-      current = found;
-      start = index;
-      length = 0;
-      hash = HASH_START;
-    }
-    length++;
-    hash = hashUnit(hash, unit);
-    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
+export function scanRuns(bytes: Uint8Array, visit: VisitRun): void {
+  const size = bytes.length;
+  let index = 0;
+  while (index < size) {
+    let byte = wordBytes[bytes[index]!]!;
+    if (byte === 0) {
       index++;
-      hash = hashUnit(hash, text.charCodeAt(index));
+      continue;
     }
+    const current = byte < 0x80 ? WORD : classAt(bytes, index);
+    if (current === OTHER || current === MARK) {
+      index += lengthOfCharacter(byte);
+      continue;
+    }
+    const start = index;
+    let hash = HASH_START;
+    let length = 0;
+    while (byte !== 0) {
+      if (byte < 0x80) {
+        if (current !== WORD) break;
+        hash = hashByte(hash, byte);
+        index++;
+      } else {
+        const found = classAt(bytes, index);
+        if (found !== current && found !== MARK) break;
+        for (const end = index + lengthOfCharacter(byte); index < end; index++) hash = hashByte(hash, bytes[index]!);
+      }
+      length++;
+      if (index >= size) break;
+      byte = wordBytes[bytes[index]!]!;
+    }
+    visit(start, index, length, current === UNSPACED, hash);
   }
-  if (current !== OTHER) visit(start, text.length, length, current === UNSPACED, hash);
 }
 
 /** Whether a token is of a script without spaces: all its letters are, or none. */
-export const isUnspaced = (token: string): boolean => classAt(token, 0) === UNSPACED;
+export const isUnspaced = (token: string): boolean => classOf(token.codePointAt(0)!) === UNSPACED;
 
 let segmenter: Intl.Segmenter | undefined;
 
@@ -133,12 +154,16 @@ export function segmentWords(run: string): string[] {
   return Array.from(segmenter.segment(run), ({ segment }) => segment).filter((word) => [...word].length >= MIN_UNSPACED_LENGTH);
 }
 
+const asciiTokens = new RegExp(`[a-z0-9]{${MIN_TOKEN_LENGTH},}`, 'g');
+
 /** The distinct tokens of a text: runs of 3 characters or more and, of scripts without spaces, also words of 2 or more. */
 export function tokensOf(text: string): Set<string> {
-  const folded = foldText(text);
+  // The same in one step for ASCII, which nearly all names and descriptions are.
+  if (/^[\0-\x7f]*$/.test(text)) return new Set(text.toLowerCase().match(asciiTokens));
+  const bytes = encoder.encode(foldText(text));
   const tokens = new Set<string>();
-  scanRuns(folded, (start, end, length, unspaced) => {
-    const run = folded.slice(start, end);
+  scanRuns(bytes, (start, end, length, unspaced) => {
+    const run = decodeText(bytes.subarray(start, end));
     if (length >= MIN_TOKEN_LENGTH) tokens.add(run);
     if (unspaced) for (const word of segmentWords(run)) tokens.add(word);
   });
