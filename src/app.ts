@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import type { AppEnv } from './api/app-env.ts';
+import { approvals } from './api/approvals.ts';
 import { chat } from './api/chat.ts';
 import { errorResponse } from './api/error-response.ts';
 import { executions } from './api/executions.ts';
@@ -29,6 +30,7 @@ export function createApp(services: Services): Hono<AppEnv> {
   app.route('/healthz', health);
   app.route('/v1', chat);
   app.route('/api/skills/executions', executions);
+  app.route('/api/skills/approvals', approvals);
   app.route('/api/skills', skills);
   app.route('/api/settings', settings);
   app.route('/api/keys', keys);

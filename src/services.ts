@@ -10,13 +10,14 @@ import { createSettingsRepository } from './db/settings-repository.ts';
 import { createSkillRepository } from './db/skill-repository.ts';
 import { createSuspendedTurnRepository } from './db/suspended-turn-repository.ts';
 import { createWorkspace } from './db/workspace-repository.ts';
-import type { Config } from './env.ts';
+import type { Config, WireFormat } from './env.ts';
 import type { ApprovalStore } from './execution/approval-store.ts';
 import { createExecutor, type SkillExecutor } from './execution/create-executor.ts';
 import type { ExecutionStore } from './execution/execution-store.ts';
 import { runMaintenance } from './execution/maintenance.ts';
 import { createRunnable } from './execution/runnable-skill.ts';
 import { sleep } from './execution/sleep.ts';
+import { askModels } from './gateway/ask-models.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { compileOfferedSkills, type OfferedSkills } from './gateway/offered-skills.ts';
 import { handlers } from './handlers/index.ts';
@@ -43,6 +44,8 @@ export interface ServiceIo {
 export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   config: Config;
   gateway: Gateway;
+  /** Every model that can be asked in a format, under the name that picks its provider. */
+  listModels(format: WireFormat): Promise<{ id: string; owner: string }[]>;
   registry: Registry<OfferedSkills>;
   skills: SkillStore;
   /** Names that a custom skill's `handlerCode` may have. */
@@ -116,6 +119,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
       providers: config.providers,
       executor,
       suspendedTurns,
+      approve: async (id, apiKeyId) => void (await approvals.decide(id, 'approved', date(), apiKeyId)),
       offeredSkills: async (apiKeyId, waitUntil) => (await registry.catalogue(apiKeyId, waitUntil)).compiled,
       settings: settings.get,
       fetch,
@@ -123,6 +127,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
       newId,
       log,
     }),
+    listModels: (format) => askModels(fetch, config.providers, format),
     registry,
     skills,
     handlerNames: () => [...registered.keys()],

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
+export const RESULT_MODES = ['loop', 'inline'] as const;
+
 /** What an operator may change while the gateway runs; stored in the `settings` table, one JSON value per key. */
 export const settingsSchema = z.strictObject({
   skillsEnabled: z.boolean().default(true),
-  resultMode: z.enum(['loop', 'inline']).default('loop'),
+  resultMode: z.enum(RESULT_MODES).default('loop'),
   autoMinScore: z.int().min(1).max(100).default(3),
   autoMaxSkills: z.int().min(0).max(64).default(5),
   maxRounds: z.int().min(1).max(50).default(10),
@@ -16,6 +18,8 @@ export const settingsSchema = z.strictObject({
   workspaceMaxFiles: z.int().min(0).default(1_000),
   /** The marketplace that skills are installed from. */
   skillsProvider: z.enum(['skillsmp', 'skillssh']).default('skillsmp'),
+  /** Models, as in `model`, that are tried in turn when the first one's provider is full, failing or cannot be reached. */
+  fallbackModels: z.array(z.string().min(1).max(200)).max(10).default([]),
   executionRetentionDays: z.int().min(1).max(3_650).default(30),
 });
 

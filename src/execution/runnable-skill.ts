@@ -39,7 +39,7 @@ function createHandlerRunnable(handler: Handler, skill: Skill): Runnable {
     isReadOnly: () => false,
     async run(data, context) {
       const output = await handler.run(data as JsonValue, context);
-      const fault = outputs.validate(output);
+      const fault = outputs.validate(output, 'output');
       if (fault !== undefined) throw new SkillError(`Output does not fit the skill's schema: ${fault}`);
       return output;
     },

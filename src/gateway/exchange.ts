@@ -14,6 +14,8 @@ export interface GatewayDependencies {
   providers: readonly ProviderConfig[];
   executor: Executor & Decisions;
   suspendedTurns: SuspendedTurnStore;
+  /** Approves a parked call of this owner. Rejects with `not_found` or `conflict`. */
+  approve(approvalId: string, apiKeyId: string): Promise<void>;
   /** Cached; a warm isolate answers without waiting for the database. A load is shared, so `waitUntil` keeps it alive without its first client. */
   offeredSkills(apiKeyId: string, waitUntil: WaitUntil): Promise<OfferedSkills>;
   /** Cached in the same way. */
@@ -30,6 +32,8 @@ export interface GatewayRequest {
   /** Path of the provider's endpoint behind its base URL. */
   path(model: string): string;
   body: JsonObject;
+  /** True for requests that are only passed on, such as counting tokens. */
+  isForwarded: boolean;
   /** The bytes that `body` was read from. */
   bytes: Uint8Array<ArrayBuffer>;
   headers: Headers;

@@ -1,24 +1,14 @@
-import { AppError } from '../errors.ts';
 import type { RequestFacts } from '../providers/adapter.ts';
 import { routeModel } from '../providers/route-model.ts';
 import type { Settings } from '../settings.ts';
 import type { Exchange, GatewayDependencies, GatewayRequest } from './exchange.ts';
 import { forwardReply } from './forward-reply.ts';
 import { answer } from './plain-reply.ts';
+import { readListHeader, readSkillsHeader } from './request-headers.ts';
 import { injectSelected, selectTools } from './select-tools.ts';
 import { stream } from './stream-reply.ts';
 import { restoreSuspendedTurns } from './suspended-turns.ts';
-import { openUpstream, upstreamHeaders } from './upstream.ts';
-
-const SKILLS_HEADER_VALUES = ['off', 'loop', 'inline'] as const;
-
-function readSkillsHeader(headers: Headers): (typeof SKILLS_HEADER_VALUES)[number] | undefined {
-  const value = headers.get('x-omniroute-skills')?.trim().toLowerCase();
-  if (value === undefined) return undefined;
-  const known = SKILLS_HEADER_VALUES.find((candidate) => candidate === value);
-  if (known === undefined) throw new AppError('invalid_request', `x-omniroute-skills: use one of ${SKILLS_HEADER_VALUES.join(', ')}`);
-  return known;
-}
+import { createUpstreamRouter } from './upstream-router.ts';
 
 export interface Gateway {
   /** Answers a request of any format. Rejects with an AppError for what the client did wrong and for a provider that cannot be used. */
@@ -26,7 +16,7 @@ export interface Gateway {
 }
 
 export function createGateway(dependencies: GatewayDependencies): Gateway {
-  const { providers, suspendedTurns, fetch, log } = dependencies;
+  const { providers, suspendedTurns, approve, log } = dependencies;
 
   async function chooseTools(request: GatewayRequest, facts: RequestFacts, upstreamFormat: string, settings: Settings) {
     if (!settings.skillsEnabled) return undefined;
@@ -37,30 +27,27 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
 
   return {
     async handle(request) {
-      const { adapter, body } = request;
+      const { adapter, body, headers, requestId, stopwatch, waitUntil } = request;
       const facts = adapter.describeRequest(body);
-      const { provider, model } = routeModel(providers, adapter.format, facts.model);
-      const url = `${provider.baseUrl}${request.path(model)}`;
-      const headers = upstreamHeaders(provider, request.headers);
-      const skills = readSkillsHeader(request.headers);
+      const skills = request.isForwarded ? 'off' : readSkillsHeader(headers);
+      const settings = await dependencies.settings(waitUntil);
+      const fallbacks = readListHeader(headers, 'x-omniroute-fallback');
+      const models = [facts.model, ...(fallbacks.length > 0 ? fallbacks : settings.fallbackModels)];
+      const routes = models.map((model) => routeModel(providers, adapter.format, model));
+      const upstream = createUpstreamRouter(dependencies, request, facts.model, routes);
+      for (const id of readListHeader(headers, 'x-omniroute-approve')) await approve(id, request.apiKeyId);
 
-      const routed = model === facts.model ? body : adapter.withModel(body, model);
-      const cleaned = adapter.removeInlineResults(routed);
+      const cleaned = adapter.removeInlineResults(body);
       const original = await restoreSuspendedTurns(adapter, cleaned, request.apiKeyId, suspendedTurns);
-      const settings = await dependencies.settings(request.waitUntil);
-      const selected = await request.stopwatch.time('inject', async () =>
-        skills === 'off' ? undefined : chooseTools(request, facts, provider.format, settings),
+      const upstreamFormat = routes[0]?.provider.format ?? adapter.format;
+      const selected = await stopwatch.time('inject', async () =>
+        skills === 'off' ? undefined : chooseTools(request, facts, upstreamFormat, settings),
       );
-      const sent = original === body ? request.bytes : JSON.stringify(original);
       if (selected === undefined) {
-        log.info('skills.injection.skipped', { requestId: request.requestId });
-        const call = { url, headers, body: sent, signal: request.signal };
-        return forwardReply(await request.stopwatch.time('upstream', () => openUpstream(fetch, call)));
+        log.info('skills.injection.skipped', { requestId });
+        return forwardReply(await upstream.open(original, request.signal, original === body ? request.bytes : undefined));
       }
-      log.info('skills.injection.injected', {
-        requestId: request.requestId,
-        skills: [...selected.before, ...selected.after].map(({ key }) => key),
-      });
+      log.info('skills.injection.injected', { requestId, skills: [...selected.before, ...selected.after].map(({ key }) => key) });
       const exchange: Exchange = {
         dependencies,
         request,
@@ -68,9 +55,8 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
         original,
         injected: injectSelected(adapter, original, selected),
         selected,
-        resultMode: skills === 'inline' || skills === 'loop' ? skills : settings.resultMode,
-        send: (next, signal) =>
-          request.stopwatch.time('upstream', () => openUpstream(fetch, { url, headers, body: JSON.stringify(next), signal })),
+        resultMode: skills === undefined || skills === 'off' ? settings.resultMode : skills,
+        send: (next, signal) => upstream.open(next, signal),
       };
       return facts.stream ? stream(exchange) : answer(exchange);
     },

@@ -101,7 +101,9 @@ export function createMessageAssembler(): MessageAssembler {
       if (event.type === 'message_start' && isJsonObject(event.message)) begin(event.message);
       if (event.type === 'message_delta') foldMessageDelta(event);
       if (event.type === 'message_stop') ended = true;
-      if (event.type === 'content_block_start' && isJsonObject(event.content_block)) return addBlock(event.index, event.content_block);
+      if (event.type === 'content_block_start') {
+        return isJsonObject(event.content_block) ? addBlock(event.index, event.content_block) : undefined;
+      }
       const open = blocks.findLast((streamed) => streamed.index === event.index && !streamed.closed);
       if (event.type === 'content_block_delta' && open && isJsonObject(event.delta)) foldDelta(open, event.delta);
       if (event.type === 'content_block_stop' && open) open.closed = true;

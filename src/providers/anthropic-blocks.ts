@@ -56,13 +56,23 @@ export interface BlockView {
   show(block: JsonObject): JsonObject | undefined;
   /** True once a hidden call has been seen. */
   readonly afterHidden: boolean;
+  /** True when what stands before thinking is not what the provider knows to stand there. */
+  readonly marksThinking: boolean;
 }
 
-export function createBlockView({ isHidden, clientCallId }: CallVisibility, hiddenBefore = false): BlockView {
-  let afterHidden = hiddenBefore;
+/** `before`: what the client has or has not seen so far, as `afterRemains` of a message that was given up. */
+export function createBlockView(
+  { isHidden, clientCallId }: CallVisibility,
+  before: { afterHidden: boolean; afterRemains: boolean } = { afterHidden: false, afterRemains: false },
+): BlockView {
+  let { afterHidden } = before;
+  const marksThinking = () => afterHidden || before.afterRemains;
   return {
     get afterHidden() {
       return afterHidden;
+    },
+    get marksThinking() {
+      return marksThinking();
     },
     show(block) {
       if (isCall(block) && isHidden(nameOf(block))) {
@@ -70,7 +80,7 @@ export function createBlockView({ isHidden, clientCallId }: CallVisibility, hidd
         return undefined;
       }
       if (isCall(block)) return { ...block, id: clientCallId(String(block.id), afterHidden) };
-      return afterHidden && isThinking(block) ? markThinking(block) : block;
+      return marksThinking() && isThinking(block) ? markThinking(block) : block;
     },
   };
 }

@@ -64,14 +64,15 @@ export function createAnthropicRelay(
   }
 
   function relayDelta(streamed: StreamedBlock, event: JsonObject, data: string): string {
-    const delta = isJsonObject(event.delta) ? event.delta : {};
+    const { delta } = event;
+    if (!isJsonObject(delta)) return '';
     const waiting = silent.get(streamed);
     if (waiting !== undefined && !opensText(delta)) return '';
     silent.delete(streamed);
     const opening = waiting === undefined ? '' : open(streamed, waiting);
     const index = shown.get(streamed);
     if (index === undefined) return opening;
-    const isMarked = delta.type === 'signature_delta' && typeof delta.signature === 'string' && (view.afterHidden || hasRemains);
+    const isMarked = delta.type === 'signature_delta' && typeof delta.signature === 'string' && view.marksThinking;
     if (isMarked) return opening + frame({ ...event, index, delta: { ...delta, signature: markSignature(delta.signature as string) } });
     return opening + (index === event.index ? frameAsItCame(event, data) : frame({ ...event, index }));
   }
@@ -97,7 +98,7 @@ export function createAnthropicRelay(
     shown = new Map();
     silent = new Map();
     lastDelta = {};
-    view = createBlockView(visibility, hiddenBeforeRound);
+    view = createBlockView(visibility, { afterHidden: hiddenBeforeRound, afterRemains: hasRemains });
   }
 
   function relayStart(event: JsonObject, data: string): string {
@@ -141,7 +142,8 @@ export function createAnthropicRelay(
     const streamed = assembler.push(event);
     switch (event.type) {
       case 'content_block_start':
-        return streamed ? startBlock(streamed) : '';
+        if (streamed === undefined) throw new AppError('upstream_invalid', 'The model provider sent a content_block_start without a block');
+        return startBlock(streamed);
       case 'content_block_delta':
         return streamed ? relayDelta(streamed, event, data) : '';
       case 'content_block_stop':

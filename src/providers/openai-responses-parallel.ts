@@ -57,6 +57,7 @@ export const unwrapCall = (wrapper: JsonObject, { id, name, text }: WrappedCall)
   call_id: id,
   name,
   arguments: text,
+  status: 'completed',
 });
 
 /** The calls that an item makes: none, one, or those inside of a wrapper. */

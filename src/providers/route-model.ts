@@ -10,12 +10,16 @@ export interface ModelRoute {
 const matches = (pattern: string, model: string): boolean =>
   pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : pattern === model;
 
+/** OpenAI's own interface, and many that are compatible with it, has chat and responses under one base URL. */
+export const speaksFormat = (provider: ProviderConfig, format: WireFormat): boolean =>
+  provider.format === format || (provider.format === 'openai' && format === 'openai-responses');
+
 /**
  * The provider that a model is asked from: `name/model` picks the provider of that name, a model that a provider lists goes there, and
  * everything else goes to the first provider of the format that lists none. Throws `model_not_found`.
  */
 export function routeModel(providers: readonly ProviderConfig[], format: WireFormat, model: string): ModelRoute {
-  const candidates = providers.filter((provider) => provider.format === format);
+  const candidates = providers.filter((provider) => speaksFormat(provider, format));
   const slash = model.indexOf('/');
   const named = candidates.find((provider) => slash > 0 && provider.name === model.slice(0, slash));
   if (named) return { provider: named, model: model.slice(slash + 1) };

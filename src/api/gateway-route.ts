@@ -1,0 +1,48 @@
+import { type Context, Hono } from 'hono';
+import type { ProviderAdapter } from '../providers/adapter.ts';
+import type { AppEnv } from './app-env.ts';
+import { requireScope } from './auth.ts';
+import { readClientId } from './client-id.ts';
+import { errorResponse } from './error-response.ts';
+import { ownerOf } from './principal.ts';
+import { parseJsonObject, readBytes } from './request-body.ts';
+import { locationOf } from './request-location.ts';
+
+export interface GatewayEndpoint {
+  adapter: ProviderAdapter;
+  /** Path behind the provider's base URL. */
+  path(model: string): string;
+  /** The request is passed on without skills. */
+  isForwarded?: boolean;
+}
+
+/** Answers a request of a wire format through the gateway. */
+export async function answerByGateway(c: Context<AppEnv>, { adapter, path, isForwarded = false }: GatewayEndpoint): Promise<Response> {
+  readClientId(c, 'idempotency-key');
+  readClientId(c, 'x-omniroute-session');
+  const bytes = await readBytes(c.req.raw);
+  const response = await c.var.services.gateway.handle({
+    adapter,
+    path,
+    isForwarded,
+    body: parseJsonObject(bytes),
+    bytes,
+    headers: c.req.raw.headers,
+    apiKeyId: ownerOf(c.var.principal),
+    requestId: c.var.requestId,
+    location: locationOf(c.req.raw),
+    signal: c.req.raw.signal,
+    waitUntil: (work) => c.executionCtx.waitUntil(work),
+    stopwatch: c.var.stopwatch,
+  });
+  response.headers.set('server-timing', c.var.stopwatch.header());
+  return response;
+}
+
+/** One POST endpoint of a wire format; its errors have that format's shape. */
+export function gatewayRoute(endpoint: GatewayEndpoint): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  app.onError((error, c) => errorResponse(error, c, endpoint.adapter.errorBody));
+  app.post('/', requireScope('chat'), (c) => answerByGateway(c, endpoint));
+  return app;
+}
