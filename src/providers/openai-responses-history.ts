@@ -21,7 +21,10 @@ interface Span {
  */
 export function restoreTurns(request: JsonObject, turnOf: TurnOf): JsonObject {
   const items = inputItemsOf(request);
-  const marks = items.map((item) => turnOf(callIdOf(item) ?? ''));
+  const marks = items.map((item) => {
+    const id = callIdOf(item);
+    return id === undefined ? undefined : turnOf(id);
+  });
   if (marks.every((mark) => mark === undefined)) return request;
   const unmarked = items.map((item, index) => {
     const mark = marks[index];
