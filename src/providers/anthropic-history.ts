@@ -84,21 +84,30 @@ export function restoreTurns(request: JsonObject, turnOf: TurnOf): JsonObject {
   return { ...request, messages: restored };
 }
 
-/** The thinking that a changed message keeps: beside a call it is required, elsewhere it may be left out, and does not fit any more. */
-function fittingThinking(blocks: readonly JsonObject[]): JsonObject[] {
+const endsInThinking = (blocks: readonly JsonObject[]): boolean => blocks.length > 0 && isThinking(blocks.at(-1) as JsonObject);
+
+/**
+ * The blocks of a changed message with the thinking that still fits: none without a call, since only beside calls it is required; of a
+ * reply that was begun anew what is marked; and nothing from behind a block that was taken out, since the provider checks what of its
+ * thinking follows on what.
+ */
+function keepFitting(blocks: readonly JsonObject[], isKept: (block: JsonObject) => boolean): JsonObject[] {
+  const hasCalls = blocks.some((block) => isCall(block) && isKept(block));
   const isMarked = blocks.some((block) => unmarkThinking(block) !== undefined);
-  const hasCalls = blocks.some(isCall);
-  const keep = (block: JsonObject): JsonObject | undefined => {
-    if (!isThinking(block)) return block;
-    if (!hasCalls) return undefined;
-    return isMarked ? unmarkThinking(block) : block;
-  };
-  return blocks.map(keep).filter((block) => block !== undefined);
+  const firstGap = blocks.findIndex((block) => !isKept(block));
+  const fits = (position: number) => hasCalls && (firstGap === -1 || position < firstGap);
+  const content = blocks.flatMap((block, position): JsonObject[] => {
+    if (!isThinking(block)) return isKept(block) && !isEmptyText(block) ? [block] : [];
+    const thinking = isMarked ? unmarkThinking(block) : block;
+    return thinking && fits(position) ? [thinking] : [];
+  });
+  while (endsInThinking(content)) content.pop();
+  return content;
 }
 
 /**
  * Takes out what only the client was meant to see: results of an inline reply with their calls, which are those that nobody answered and
- * that name no tool of the client, and thinking from behind hidden calls.
+ * that name no tool of the client, and thinking from behind hidden calls. A reply that ends in thinking is one whose calls were hidden.
  */
 export function removeInlineResults(request: JsonObject): JsonObject {
   const messages = objectsOf(request.messages);
@@ -113,10 +122,11 @@ export function removeInlineResults(request: JsonObject): JsonObject {
         .map((block) => block.tool_use_id),
     );
     const isClients = (call: JsonObject) => answered.has(call.id) || clientTools.has(nameOf(call)) || typeof call.toolset_name === 'string';
-    const kept = blocks.filter((block) => !isResult(block) && (!isCall(block) || isClients(block)));
-    if (kept.length === blocks.length && !blocks.some(unmarkThinking)) return [message];
+    const isKept = (block: JsonObject) => !isResult(block) && (!isCall(block) || isClients(block));
+    const isOpenEnd = endsInThinking(blocks) && position < messages.length - 1;
+    if (blocks.every(isKept) && !blocks.some(unmarkThinking) && !isOpenEnd) return [message];
     changed = true;
-    const content = fittingThinking(kept).filter((block) => !isEmptyText(block));
+    const content = keepFitting(blocks, isKept);
     return content.length > 0 ? [{ ...message, content }] : [];
   });
   return changed ? { ...request, messages: cleaned } : request;

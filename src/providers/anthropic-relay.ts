@@ -72,7 +72,8 @@ export function createAnthropicRelay(
     const opening = waiting === undefined ? '' : open(streamed, waiting);
     const index = shown.get(streamed);
     if (index === undefined) return opening;
-    const isMarked = delta.type === 'signature_delta' && typeof delta.signature === 'string' && view.marksThinking;
+    const isMarked =
+      delta.type === 'signature_delta' && typeof delta.signature === 'string' && delta.signature !== '' && view.marksThinking;
     if (isMarked) return opening + frame({ ...event, index, delta: { ...delta, signature: markSignature(delta.signature as string) } });
     return opening + (index === event.index ? frameAsItCame(event, data) : frame({ ...event, index }));
   }

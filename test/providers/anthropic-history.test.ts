@@ -184,6 +184,8 @@ describe('removeInlineResults', () => {
 
   it('does not touch thinking without a signature', () => {
     const { message: body } = relay([streamOf(message([call('h1', 'own_a')])), streamOf(message([thinking('So.', ''), text('Done.')]))]);
-    expect(body.content).toEqual([thinking('So.', '#omniroute'), text('Done.')]);
+    expect(body.content).toEqual([thinking('So.', ''), text('Done.')]);
+    const echoed = history(go, assistant(...(body.content as JsonObject[])), go);
+    expect(anthropic.removeInlineResults(echoed)).toBe(echoed);
   });
 });
