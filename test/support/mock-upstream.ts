@@ -67,3 +67,12 @@ export const sendEvents =
     for (const event of events) response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
     response.end();
   };
+
+/** Sends server-sent events whose names are their types, as Anthropic and the Responses API do. */
+export const sendNamedEvents =
+  (...events: JsonObject[]): UpstreamHandler =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of events) response.write(`event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  };
