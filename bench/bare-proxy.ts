@@ -9,5 +9,4 @@ app.post('/v1/chat/completions', async (c) => {
   return new Response(upstream.body, upstream);
 });
 
-// biome-ignore lint/style/noDefaultExport: workerd asks for it
 export default app;

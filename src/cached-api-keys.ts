@@ -2,7 +2,7 @@ import { type ApiKey, type ApiKeyRepository, hashApiKey } from './db/api-key-rep
 import { createTimedCache, type WaitUntil } from './timed-cache.ts';
 
 const CACHE_TTL_MS = 60_000;
-/** Digests that one isolate remembers, those of unknown keys among them. */
+/** Keys that one isolate remembers, unknown ones among them. */
 const MAX_KEYS = 10_000;
 const API_KEY = /^omr_[A-Za-z0-9_-]{43}$/;
 
@@ -11,10 +11,13 @@ export interface CachedApiKeys extends Pick<ApiKeyRepository, 'create' | 'list' 
   find(credential: string, waitUntil: WaitUntil): Promise<ApiKey | undefined>;
 }
 
-/** API keys by their digest. A key that is deleted through this isolate stops working at once. */
+/**
+ * API keys as callers send them. They are in this isolate's memory anyway while it serves their requests, and a digest for each request would
+ * be a good part of what the gateway costs. A key that is deleted through this isolate stops working at once.
+ */
 export function createCachedApiKeys(repository: ApiKeyRepository, { now }: { now: () => number }): CachedApiKeys {
   const cache = createTimedCache<ApiKey | undefined>({
-    load: (sha256) => repository.findByHash(sha256),
+    load: async (credential) => repository.findByHash(await hashApiKey(credential)),
     now,
     ttlMs: CACHE_TTL_MS,
     maxEntries: MAX_KEYS,
@@ -23,7 +26,7 @@ export function createCachedApiKeys(repository: ApiKeyRepository, { now }: { now
     create: (key) => repository.create(key),
     list: () => repository.list(),
     async find(credential, waitUntil) {
-      return API_KEY.test(credential) ? cache.get(await hashApiKey(credential), waitUntil) : undefined;
+      return API_KEY.test(credential) ? cache.get(credential, waitUntil) : undefined;
     },
     async delete(id) {
       try {

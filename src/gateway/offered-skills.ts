@@ -19,8 +19,8 @@ export interface OfferedSkill {
 export interface OfferedSkills {
   /** Always injected, sorted by name@version. */
   on: readonly OfferedSkill[];
-  /** Injected when they score. */
-  auto: ScoringIndex;
+  /** Injected when they score; undefined when there are none, so that no request is searched for nothing. */
+  auto: ScoringIndex | undefined;
   of(skill: Skill): OfferedSkill | undefined;
 }
 
@@ -54,9 +54,10 @@ export async function compileOfferedSkills(skills: readonly Skill[]): Promise<Of
     }),
   );
   const bySkill = new Map(offered.map((entry) => [entry.skill, entry]));
+  const auto = chosen.filter((skill) => skill.mode === 'auto');
   return {
     on: offered.filter((entry) => entry.skill.mode === 'on').sort(byKey),
-    auto: buildScoringIndex(chosen.filter((skill) => skill.mode === 'auto')),
+    auto: auto.length > 0 ? buildScoringIndex(auto) : undefined,
     of: (skill) => bySkill.get(skill),
   };
 }

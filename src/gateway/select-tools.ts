@@ -29,6 +29,7 @@ export interface SelectionContext {
 const BUILTIN_ALIASES: Readonly<Record<string, string>> = { omniroute_web_search: 'web_search' };
 
 function scoreAutoSkills(offered: OfferedSkills, { facts, headers, adapter, upstreamFormat, minScore, maxSkills }: SelectionContext) {
+  if (offered.auto === undefined || maxSkills === 0) return [];
   const backgroundReason = detectBackgroundReason({
     headers,
     maxOutputTokens: facts.maxOutputTokens,
