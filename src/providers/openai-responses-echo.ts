@@ -1,8 +1,7 @@
 import { type JsonObject, objectsOf } from '../json.ts';
 import type { ToolResult } from './adapter.ts';
 import { answerCalls, toAnswer } from './openai-responses-answers.ts';
-import { callIdOf, callNameOf, isAnswer, isModelItem, isReasoning, outputOf, toolNamesOf } from './openai-responses-items.ts';
-import { continuesStoredReply } from './openai-responses-rounds.ts';
+import { callIdOf, isAnswer, isModelItem, isReasoning, outputOf, toolNamesOf } from './openai-responses-items.ts';
 
 const INLINE_ID = 'fco_omr_';
 const BEHIND_HIDDEN = '_omrh';
@@ -38,16 +37,15 @@ export const clientToolNamesOf = (request: JsonObject): string[] =>
 
 /** Tells which items an inline reply had put in: its results, and calls that name no tool of the client and that nobody else answered. */
 function inlineItemTest(request: JsonObject, items: readonly JsonObject[]): (item: JsonObject) => boolean {
-  // A provider that knows the turn waits for the answer, so a result that comes without its call is the client's own answer.
-  if (continuesStoredReply(request)) return () => false;
   const calls = items.filter((item) => item.type === 'function_call');
   const called = new Set(calls.map(callIdOf));
   const answered = new Set(items.filter((item) => isAnswer(item) && !isInlineResult(item)).map(callIdOf));
   const clientTools = new Set(clientToolNamesOf(request));
   return (item) => {
+    // A result without its call is the client's answer to a provider that knows the call.
     if (isInlineResult(item)) return called.has(callIdOf(item)) || answered.has(callIdOf(item));
     if (item.type !== 'function_call' || answered.has(callIdOf(item))) return false;
-    return !clientTools.has(callNameOf(item)) && !clientTools.has(String(item.name));
+    return !clientTools.has(String(item.name));
   };
 }
 

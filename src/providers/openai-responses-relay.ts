@@ -80,7 +80,7 @@ export function createResponsesRelay(
       const event = parseEvent(data);
       failure = readError(event);
       if (failure) throw new AppError('upstream_failed', failure.message);
-      if (assembler.ended || typeof event.type !== 'string') return '';
+      if (typeof event.type !== 'string') return '';
       const streamed = assembler.push(event);
       if (assembler.ended) return '';
       if (isJsonObject(event.response)) return relayLifecycle(event, event.response, data);

@@ -92,6 +92,15 @@ describe('a suspended turn', () => {
     },
   );
 
+  it('comes back whole when the items are echoed on top of an earlier reply', () => {
+    const input = [user('go'), ...shown, ...own];
+    expect(restore({ ...original, previous_response_id: 'resp_0', input }, transcript)).toEqual({
+      ...original,
+      previous_response_id: 'resp_0',
+      input: [user('go'), ...hidden, ...objectsOf(mixed.output), ...answers],
+    });
+  });
+
   it('gets the calls back that a client left out of its history', () => {
     expect(restore({ ...original, input: [user('go'), ...own] }, transcript).input).toEqual([
       user('go'),
@@ -259,6 +268,10 @@ describe('an inline reply', () => {
   it('loses calls that nobody answered and that are no tool of the client', () => {
     const input = [user('go'), call('c1', 'own_a'), call('c2', 'theirs'), user('next')];
     expect(openAiResponses.removeInlineResults({ tools, input }).input).toEqual([user('go'), call('c2', 'theirs'), user('next')]);
+  });
+  it('keeps unanswered calls of the client’s tools in namespaces', () => {
+    const request = { tools: [{ type: 'namespace', name: 'crm', tools }], input: [call('c1', 'theirs', '{}', { namespace: 'crm' })] };
+    expect(openAiResponses.removeInlineResults(request)).toBe(request);
   });
   it('that is none leaves the request as it is', () => {
     const request = { tools, input: [user('go'), reasoning('1'), call('c1', 'x'), output('c1', ''), call('c2', 'theirs')] };

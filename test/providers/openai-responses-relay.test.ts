@@ -248,6 +248,16 @@ describe('streams of emulators', () => {
     expect(typesOf(shown).filter((type) => type === 'output_item.done')).toHaveLength(2);
   });
 
+  it('may list other items at the end than they streamed', () => {
+    const events = itemEvents(message('1', 'hi'), 0).slice(0, -1);
+    const { responses } = relay([[...events, end([reasoning('9'), message('2', 'more')])]]);
+    expect(objectsOf(responses[0]?.output).map(({ id }) => id)).toEqual(['msg_1', 'msg_2']);
+  });
+
+  it('may send events without a type, which nobody could understand', () => {
+    expect(relay([[{ odd: 1 }, { type: 7 }, ...eventsOf(round3)]]).text).toBe(relay([eventsOf(round3)]).text);
+  });
+
   it('may leave out that an item begins', async () => {
     const events = itemEvents(message('1', 'hi'), 0).slice(1);
     const { text, final } = relay([[...eventsOf(response('1', [])).slice(0, 1), ...events, end()]]);
@@ -353,6 +363,13 @@ describe('the end of a stream', () => {
     const { events, final } = relay([eventsOf(body)]);
     expect(events.at(-1)?.type).toBe(`response.${status}`);
     expect(final).toMatchObject({ status, error: body.error, output: body.output });
+  });
+
+  it('says of no item that it is done when the reply broke off in it', () => {
+    const events = itemEvents(call('c1', 'theirs', '{"a":1}'), 0).slice(0, 2);
+    const { events: shown, final } = relay([[...events, { type: 'response.incomplete', response: { id: 'resp_1', output: [] } }]]);
+    expect(typesOf(shown)).toEqual(['created', 'output_item.added', 'function_call_arguments.delta', 'incomplete']);
+    expect(final).toMatchObject({ status: 'incomplete', output: [{ call_id: 'c1?', arguments: '{"a', status: 'in_progress' }] });
   });
 
   it('is an error when the provider’s is missing, whatever came before', () => {
