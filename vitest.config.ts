@@ -3,7 +3,15 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/{docker,e2e,worker}/**'] } },
+      {
+        test: {
+          name: 'unit',
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/{docker,e2e,worker}/**'],
+        },
+      },
       {
         test: {
           name: 'stack',

@@ -1,5 +1,5 @@
-import { AppError, ERROR_STATUS } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { ERROR_STATUS } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 
 /** An event with its name, as the API writes it. https://docs.claude.com/en/docs/build-with-claude/streaming */
 export const frame = (event: JsonObject): string => `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;
@@ -7,18 +7,6 @@ export const frame = (event: JsonObject): string => `event: ${String(event.type)
 /** An event with the data that it came with, byte for byte. */
 export const frameAsItCame = (event: JsonObject, data: string): string =>
   data.includes('\n') || data.includes('\r') ? frame(event) : `event: ${String(event.type)}\ndata: ${data}\n\n`;
-
-/** Reads the data of an event. Throws `upstream_invalid` for what is no event. */
-export function parseEvent(data: string): JsonObject {
-  let event: JsonValue;
-  try {
-    event = JSON.parse(data) as JsonValue;
-  } catch {
-    throw new AppError('upstream_invalid', 'The model provider sent an event that is not JSON');
-  }
-  if (!isJsonObject(event)) throw new AppError('upstream_invalid', 'The model provider sent an event that is not an object');
-  return event;
-}
 
 /** The provider's own words for what went wrong, in an event that reports an error. */
 export function readErrorEvent(event: JsonObject): { type: string; message: string } | undefined {

@@ -3,10 +3,11 @@ import { isJsonObject, type JsonObject } from '../json.ts';
 import type { CallVisibility, Reply, StreamRelay, ToolCall } from './adapter.ts';
 import { createMessageAssembler, finishedBlock, type StreamedBlock } from './anthropic-assembler.ts';
 import { createBlockView, isCall, isEmptyText, nameOf, resultBlock } from './anthropic-blocks.ts';
-import { errorBody, errorTypeOfCode, frame, frameAsItCame, parseEvent, readErrorEvent } from './anthropic-event.ts';
+import { errorBody, errorTypeOfCode, frame, frameAsItCame, readErrorEvent } from './anthropic-event.ts';
 import { composeReply } from './anthropic-reply.ts';
 import { markSignature } from './anthropic-thinking.ts';
 import { readCallArguments } from './call-arguments.ts';
+import { parseEvent } from './parse-event.ts';
 
 /** An event name that can stand in a line of its own. */
 const EVENT_NAME = /^[\w.-]+$/;

@@ -1,28 +1,25 @@
 import { AppError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
+import { isJsonObject, type JsonObject, objectsOf } from '../json.ts';
 import type { CallVisibility, Reply, StreamRelay, ToolCall } from './adapter.ts';
 import { readCallArguments } from './call-arguments.ts';
 import { type CallFragment, createChatAssembler, type StreamedCall } from './openai-chat-assembler.ts';
 import { composeReply } from './openai-chat-reply.ts';
+import { parseEvent } from './parse-event.ts';
 
 const frame = (body: JsonObject): string => `data: ${JSON.stringify(body)}\n\n`;
 
+/** Throws `upstream_invalid` for what is no chunk, `upstream_failed` for an error that the provider reports in mid-stream. */
 function parseChunk(data: string): JsonObject {
-  let chunk: JsonValue;
-  try {
-    chunk = JSON.parse(data) as JsonValue;
-  } catch {
-    throw new AppError('upstream_invalid', 'The model provider sent an event that is not JSON');
-  }
-  if (!isJsonObject(chunk)) throw new AppError('upstream_invalid', 'The model provider sent an event that is not an object');
-  if (isJsonObject(chunk.error)) {
-    throw new AppError(
-      'upstream_failed',
-      typeof chunk.error.message === 'string' ? chunk.error.message : 'The model provider reported an error',
-    );
-  }
-  return chunk;
+  const chunk = parseEvent(data);
+  if (!isJsonObject(chunk.error)) return chunk;
+  throw new AppError(
+    'upstream_failed',
+    typeof chunk.error.message === 'string' ? chunk.error.message : 'The model provider reported an error',
+  );
 }
+
+/** The data as it came; JSON that was spread over several lines would break the frame. */
+const frameAsItCame = (chunk: JsonObject, data: string): string => (data.includes('\n') ? frame(chunk) : `data: ${data}\n\n`);
 
 const saysNothing = (delta: JsonObject): boolean =>
   Object.values(delta).every((value) => value === null || value === '' || typeof value === 'number');
@@ -89,7 +86,7 @@ export function createChatRelay(
     const repeatsRole = roleSent && 'role' in spoken;
     const isAsClientWants = round === 1 && fragments === undefined && !ends && !repeatsRole && (wantsUsage || !('usage' in chunk));
     roleSent ||= 'role' in spoken;
-    if (isAsClientWants) return `data: ${data}\n\n`;
+    if (isAsClientWants) return frameAsItCame(chunk, data);
     if (repeatsRole) delete spoken.role;
     if (calls.length === 0 && saysNothing(spoken)) return '';
     if (!roleSent) spoken.role = 'assistant';

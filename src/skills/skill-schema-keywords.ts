@@ -12,6 +12,7 @@ export function typesOf(type: JsonValue | undefined): string[] {
 
 const isText = (value: JsonValue) => typeof value === 'string';
 const isTextList = (value: JsonValue) => Array.isArray(value) && value.every(isText);
+const isNameList = (value: JsonValue) => isTextList(value) && new Set(value as string[]).size === (value as string[]).length;
 const isSchema = (value: JsonValue) => isJsonObject(value) || typeof value === 'boolean';
 
 interface Kind {
@@ -46,12 +47,12 @@ const KINDS = {
   reference: { fits: isText, expected: 'text', keywords: ['$ref'] },
   pattern: { fits: isText, expected: 'a regular expression', keywords: ['pattern'] },
   strings: {
-    fits: (value) => isTextList(value) && new Set(value as string[]).size === (value as string[]).length,
+    fits: isNameList,
     expected: 'a list of different names',
     keywords: ['required'],
   },
   stringsMap: {
-    fits: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
+    fits: (value) => isJsonObject(value) && Object.values(value).every(isNameList),
     expected: 'an object of lists of names',
     keywords: ['dependentRequired'],
   },

@@ -100,6 +100,11 @@ describe('the chat relay', () => {
     expect(relay([[odd, chunk({}, 'stop')]]).data[0]).toBe(odd);
   });
 
+  it('puts data of several lines into one', () => {
+    const { data } = relay([[JSON.stringify(chunk({ content: 'a' }), null, 1), chunk({}, 'stop')]]);
+    expect(JSON.parse(data[0] ?? '')).toEqual(chunk({ content: 'a' }));
+  });
+
   it('relays client calls as they come, renumbered, and hides owned ones', () => {
     const { deltas, responses } = relay([
       [
