@@ -1,5 +1,5 @@
 import type { ProviderConfig, WireFormat } from '../env.ts';
-import { configuredModels, modelListPath, readModelNames } from '../providers/list-models.ts';
+import { configuredModels, modelListHeaders, modelListPath, readModelNames } from '../providers/list-models.ts';
 import { speaksFormat } from '../providers/route-model.ts';
 import { readJsonReply, upstreamHeaders } from './upstream.ts';
 
@@ -12,7 +12,7 @@ async function namesOf(fetch: typeof globalThis.fetch, provider: ProviderConfig)
   const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
   try {
     const url = `${provider.baseUrl}${modelListPath(provider.format)}`;
-    const headers = upstreamHeaders(provider, new Headers());
+    const headers = upstreamHeaders(provider, modelListHeaders(provider.format));
     return readModelNames(provider.format, await readJsonReply(await fetch(url, { headers, redirect: 'manual', signal }), signal));
   } catch {
     return [];

@@ -1,15 +1,25 @@
 import type { ProviderConfig, WireFormat } from '../env.ts';
 import { isJsonObject, type JsonObject, objectsOf } from '../json.ts';
 
-/** Where a provider of the format lists its models, behind its base URL, and how a model is named there. */
-const LISTS: Readonly<Record<WireFormat, { path: string; nameOf(model: JsonObject): unknown }>> = {
+interface ModelListing {
+  /** Behind the provider's base URL. */
+  path: string;
+  /** What the provider wants to be told with every request. */
+  headers?: Record<string, string>;
+  nameOf(model: JsonObject): unknown;
+}
+
+/** Where a provider of the format lists its models, and how a model is named there. */
+const LISTS: Readonly<Record<WireFormat, ModelListing>> = {
   openai: { path: '/models', nameOf: (model) => model.id },
   'openai-responses': { path: '/models', nameOf: (model) => model.id },
-  anthropic: { path: '/v1/models?limit=1000', nameOf: (model) => model.id },
+  anthropic: { path: '/v1/models?limit=1000', headers: { 'anthropic-version': '2023-06-01' }, nameOf: (model) => model.id },
   gemini: { path: '/v1beta/models?pageSize=1000', nameOf: (model) => String(model.name ?? '').replace(/^models\//, '') },
 };
 
 export const modelListPath = (format: WireFormat): string => LISTS[format].path;
+
+export const modelListHeaders = (format: WireFormat): Headers => new Headers(LISTS[format].headers);
 
 /** The names in a provider's own list; none when it is not one. */
 export function readModelNames(format: WireFormat, body: unknown): string[] {
