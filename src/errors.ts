@@ -4,6 +4,7 @@ import type { JsonValue } from './json.ts';
 export const ERROR_STATUS = {
   invalid_json: 400,
   invalid_request: 400,
+  thread_unsupported_request: 400,
   unknown_handler: 400,
   unauthorized: 401,
   forbidden: 403,

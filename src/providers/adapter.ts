@@ -118,7 +118,7 @@ export interface ProviderAdapter {
   describeRequest(request: JsonObject): RequestFacts;
   /** The request for a model under another name. */
   withModel(request: JsonObject, model: string): JsonObject;
-  /** Puts tools (in the provider's shape) before and after the client's own. */
+  /** Puts tools (in the provider's shape) before and after the client's own. Throws an AppError for a request that cannot have any added. */
   injectTools(request: JsonObject, before: readonly JsonObject[], after: readonly JsonObject[]): JsonObject;
   readTurn(response: JsonObject): ModelTurn;
   /** The request of the next round: the reply as it came, then one result for each call, in call order; a paused reply has none. */

@@ -30,8 +30,8 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-export function errorBody(type: string, message: string): JsonObject {
-  return { type: 'error', error: { type, message } };
+export function errorBody(type: string, message: string, details?: JsonObject): JsonObject {
+  return { type: 'error', error: { type, message, ...(details && { details }) } };
 }
 
 export const errorTypeOf = (status: number): string => ERROR_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');

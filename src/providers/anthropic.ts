@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { asArray, isJsonObject, type JsonObject } from '../json.ts';
+import { asArray, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { ProviderAdapter, RequestFacts } from './adapter.ts';
 import { blocksOf, nameOf } from './anthropic-blocks.ts';
 import { errorBody, errorTypeOf, frame } from './anthropic-event.ts';
@@ -15,10 +15,14 @@ const textsOf = (message: JsonObject): string[] =>
 const isSpokenByUser = (message: JsonObject): boolean =>
   message.role === 'user' && blocksOf(message).some((block) => block.type !== 'tool_result');
 
+/** A conversation that the provider keeps, so that a request holds what is new alone. https://docs.claude.com/en/api/messages */
+const threadTypeOf = ({ thread }: JsonObject): JsonValue | undefined => (isJsonObject(thread) ? thread.type : undefined);
+
 function describeRequest(request: JsonObject): RequestFacts {
   if (typeof request.model !== 'string' || request.model === '') throw new AppError('invalid_request', 'model: a string is required');
   const { messages } = request;
-  if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isJsonObject)) {
+  const isContinued = threadTypeOf(request) === 'continue';
+  if (!Array.isArray(messages) || (messages.length === 0 && !isContinued) || !messages.every(isJsonObject)) {
     throw new AppError('invalid_request', 'messages: an array of at least one message object is required');
   }
   const tools = request.tools ?? [];
@@ -34,8 +38,17 @@ function describeRequest(request: JsonObject): RequestFacts {
     maxOutputTokens: typeof request.max_tokens === 'number' ? request.max_tokens : undefined,
     clientToolNames: new Set(tools.map(nameOf).filter((name) => name !== '')),
     clientToolCount: tools.length,
-    acceptsTools: !isJsonObject(request.tool_choice) || request.tool_choice.type !== 'none',
+    // A kept conversation has the tools that it began with, and takes no others.
+    acceptsTools: !isContinued && (!isJsonObject(request.tool_choice) || request.tool_choice.type !== 'none'),
   };
+}
+
+/** What the provider keeps would lack the calls that the client never sees. The API's own error makes its SDKs send the whole conversation. */
+function injectTools(request: JsonObject, before: readonly JsonObject[], after: readonly JsonObject[]): JsonObject {
+  if (threadTypeOf(request) !== undefined) {
+    throw new AppError('thread_unsupported_request', 'thread: skills need the whole conversation in each request; send it without thread');
+  }
+  return { ...request, tools: [...before, ...asArray(request.tools), ...after] };
 }
 
 /** Thinking does not go together with a forced call, and a loop would never end with one. */
@@ -45,6 +58,11 @@ function releaseToolChoice(request: JsonObject): JsonObject {
   const { name: _, ...rest } = choice;
   return { ...request, tool_choice: { ...rest, type: 'auto' } };
 }
+
+/** Details by which the API's SDKs tell errors apart. */
+const DETAILS_OF_CODE: Readonly<Record<string, JsonObject>> = {
+  thread_unsupported_request: { error_code: 'thread_unsupported_request', unsupported: ['tools'] },
+};
 
 /** Anthropic Messages and what is compatible with it. https://docs.claude.com/en/api/messages */
 export const anthropic: ProviderAdapter = {
@@ -57,7 +75,7 @@ export const anthropic: ProviderAdapter = {
   defineTool: ({ name, description, parameters }) => ({ name, description, input_schema: compileForAnthropic(parameters) }),
   describeRequest,
   withModel: (request, model) => ({ ...request, model }),
-  injectTools: (request, before, after) => ({ ...request, tools: [...before, ...asArray(request.tools), ...after] }),
+  injectTools,
   readTurn,
   appendToolResults,
   releaseToolChoice,
@@ -69,5 +87,5 @@ export const anthropic: ProviderAdapter = {
   composeReply,
   createRelay: createAnthropicRelay,
   prepareStream: (request) => request,
-  errorBody: ({ status, message }) => errorBody(errorTypeOf(status), message),
+  errorBody: ({ status, code, message }) => errorBody(errorTypeOf(status), message, DETAILS_OF_CODE[code]),
 };
