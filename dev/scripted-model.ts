@@ -1,47 +1,38 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
-import { streamSSE } from 'hono/streaming';
-import { isJsonObject, type JsonObject } from '../src/json.ts';
-import { readTurn, writeChunks, writeReply } from './scripted/openai-chat.ts';
-import { decide } from './scripted/script.ts';
+import { anthropicRoutes, listAnthropicModels } from './scripted/anthropic-routes.ts';
+import { geminiRoutes, listGeminiModels } from './scripted/gemini-routes.ts';
+import { openAiChatRoutes } from './scripted/openai-chat-routes.ts';
+import { answerOpenAiError } from './scripted/openai-error.ts';
+import { openAiResponsesRoutes } from './scripted/openai-responses-routes.ts';
+import { MODELS } from './scripted/read-request.ts';
+import { Refusal } from './scripted/refusal.ts';
 import { HOST } from './stack/ports.ts';
 
-const MODELS = ['scripted-demo', 'scripted-test'];
+const listOpenAiModels = () => ({
+  object: 'list',
+  data: MODELS.map((id) => ({ id, object: 'model', created: 0, owned_by: 'omniroute-edge' })),
+});
 
-function refuse(status: 400 | 404, code: string, message: string): Response {
-  return Response.json({ error: { message, type: 'invalid_request_error', param: null, code } }, { status });
-}
-
-async function readRequest(request: Request): Promise<JsonObject | Response> {
-  const body: unknown = await request.json().catch(() => undefined);
-  if (!isJsonObject(body)) return refuse(400, 'invalid_json', 'The body is not a JSON object');
-  const { model, messages } = body;
-  if (typeof model !== 'string' || !model.startsWith('scripted-')) return refuse(404, 'model_not_found', `No model named ${String(model)}`);
-  if (!Array.isArray(messages) || messages.length === 0)
-    return refuse(400, 'invalid_request', 'messages: a list with at least one message');
-  return body;
+/** All three have their list at the same path: the headers tell whose client asks. */
+function listModels(headers: Headers): object {
+  if (headers.has('anthropic-version')) return listAnthropicModels();
+  return headers.has('x-goog-api-key') || headers.has('x-goog-api-client') ? listGeminiModels() : listOpenAiModels();
 }
 
 /**
- * A model for development that follows a script (`scripted/script.ts`) and speaks OpenAI's Chat Completions, plain and streamed.
- * Any model name that begins with `scripted-` will do; keys are not asked for.
+ * A model for development that follows a script (`scripted/script.ts`) and speaks OpenAI's Chat Completions and Responses, Anthropic's
+ * Messages and Gemini's generateContent, plain and streamed. It refuses what those providers refuse: each format has its rules beside
+ * it. Any model name that begins with `scripted-` will do; keys are not asked for.
  */
 export function createScriptedModel({ now }: { now: () => number }): Hono {
   return new Hono()
-    .get('/v1/models', (c) =>
-      c.json({ object: 'list', data: MODELS.map((id) => ({ id, object: 'model', created: 0, owned_by: 'omniroute-edge' })) }),
-    )
-    .post('/v1/chat/completions', async (c) => {
-      const request = await readRequest(c.req.raw);
-      if (request instanceof Response) return request;
-      const reply = decide(readTurn(request));
-      if (request.stream !== true) return c.json(writeReply(request, reply, now()));
-      return streamSSE(c, async (stream) => {
-        for (const chunk of writeChunks(request, reply, now())) await stream.writeSSE({ data: JSON.stringify(chunk) });
-        await stream.writeSSE({ data: '[DONE]' });
-      });
-    })
-    .notFound((c) => refuse(404, 'not_found', `No such endpoint: ${c.req.method} ${c.req.path}`));
+    .get('/v1/models', (c) => c.json(listModels(c.req.raw.headers)))
+    .route('/', openAiChatRoutes({ now }))
+    .route('/', openAiResponsesRoutes({ now }))
+    .route('/', anthropicRoutes())
+    .route('/', geminiRoutes())
+    .notFound((c) => answerOpenAiError(new Refusal(404, `No such endpoint: ${c.req.method} ${c.req.path}`, 'not_found')));
 }
 
 if (import.meta.main) {

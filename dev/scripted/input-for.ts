@@ -12,7 +12,8 @@ function valueFor(schema: JsonValue | undefined, userText: string): JsonValue {
   if (schema.const !== undefined) return schema.const;
   const [first] = asArray(schema.enum);
   if (first !== undefined) return first;
-  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  // Gemini writes types in capitals.
+  const type = String(Array.isArray(schema.type) ? schema.type[0] : schema.type).toLowerCase();
   if (type === 'number' || type === 'integer') return Number(/-?\d+/.exec(userText)?.[0] ?? 0);
   if (type === 'boolean') return true;
   if (type === 'array') return [];

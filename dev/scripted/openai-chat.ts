@@ -1,16 +1,11 @@
 import { asArray, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../../src/json.ts';
+import { countReplyTokens, countTokens } from './count-tokens.ts';
 import { newId } from './new-id.ts';
 import type { OfferedTool, Reply, ToolResult, Turn } from './script.ts';
+import { splitIntoSlices, splitIntoWords } from './split-text.ts';
+import { textOf } from './text-of.ts';
 
 // OpenAI Chat Completions: https://platform.openai.com/docs/api-reference/chat
-
-/** Text of a message: a string or the text parts of an array. */
-const textOf = (content: JsonValue | undefined): string =>
-  typeof content === 'string'
-    ? content
-    : objectsOf(content)
-        .map((part) => (typeof part.text === 'string' ? part.text : ''))
-        .join('\n');
 
 function readTools(tools: JsonValue | undefined): OfferedTool[] {
   return objectsOf(tools).flatMap(({ function: definition }) =>
@@ -47,12 +42,9 @@ export function readTurn(request: JsonObject): Turn {
   };
 }
 
-/** About four characters to a token, so that the numbers are plausible and always the same. */
-const countTokens = (value: JsonValue): number => Math.ceil(JSON.stringify(value).length / 4);
-
 function countUsage(request: JsonObject, reply: Reply): JsonObject {
   const prompt = countTokens([request.messages ?? [], request.tools ?? []]);
-  const completion = countTokens(reply.text) + reply.calls.reduce((sum, call) => sum + countTokens(`${call.name}${call.arguments}`), 0);
+  const completion = countReplyTokens(reply);
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
@@ -85,16 +77,12 @@ export function writeReply(request: JsonObject, reply: Reply, now: number): Json
   };
 }
 
-/** Text in pieces of about a word, arguments in pieces that break anywhere, as models send them. */
-const words = (text: string): string[] => text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text === '' ? [] : [text]);
-const slices = (text: string): string[] => text.match(/[\s\S]{1,12}/gu) ?? [];
-
 function replyDeltas(reply: Reply): JsonObject[] {
   const calls = reply.calls.flatMap((call, index) => [
     { tool_calls: [{ index, id: newId('call_', 24), type: 'function', function: { name: call.name, arguments: '' } }] },
-    ...slices(call.arguments).map((text) => ({ tool_calls: [{ index, function: { arguments: text } }] })),
+    ...splitIntoSlices(call.arguments).map((text) => ({ tool_calls: [{ index, function: { arguments: text } }] })),
   ]);
-  return [{ role: 'assistant', content: '', refusal: null }, ...words(reply.text).map((content) => ({ content })), ...calls];
+  return [{ role: 'assistant', content: '', refusal: null }, ...splitIntoWords(reply.text).map((content) => ({ content })), ...calls];
 }
 
 /** The chunks of a streamed answer, without the closing `[DONE]`. `now` is in milliseconds. */

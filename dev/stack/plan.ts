@@ -42,6 +42,16 @@ function sandboxHostEnvironment(env: Environment, settings: StackSettings, secre
   };
 }
 
+/** The scripted model in each of its formats; that of OpenAI has chat and responses. */
+const scriptedProviders = (url: string) => {
+  const models = ['scripted-*'];
+  return [
+    { name: 'scripted', format: 'openai', baseUrl: `${url}/v1`, models },
+    { name: 'scripted-anthropic', format: 'anthropic', baseUrl: url, models },
+    { name: 'scripted-gemini', format: 'gemini', baseUrl: url, models },
+  ];
+};
+
 /** Decides about the parts of a stack: whatever the environment names is used, everything else is our own. */
 export async function planStack(env: Environment, settings: StackSettings, secrets: Secrets): Promise<StackPlan> {
   const libsqlUrl = settings.LIBSQL_URL ?? `http://${HOST}:${settings.LIBSQL_PORT}`;
@@ -73,13 +83,13 @@ export async function planStack(env: Environment, settings: StackSettings, secre
   const isScripted = !hasProvider(env);
   if (isScripted) {
     const port = await findFreePort();
-    const baseUrl = `http://${HOST}:${port}/v1`;
-    variables.PROVIDERS = JSON.stringify([{ name: 'scripted', format: 'openai', baseUrl, models: ['scripted-*'] }]);
+    const baseUrl = `http://${HOST}:${port}`;
+    variables.PROVIDERS = JSON.stringify(scriptedProviders(baseUrl));
     backends.push({
       name: 'scripted-model',
       command: [programPath('dev/scripted-model.ts')],
       env: { ...env, SCRIPTED_MODEL_PORT: String(port) },
-      readyUrl: `${baseUrl}/models`,
+      readyUrl: `${baseUrl}/v1/models`,
     });
   }
   const authToken = settings.LIBSQL_AUTH_TOKEN;

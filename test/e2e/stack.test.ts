@@ -53,9 +53,15 @@ describe('startStack', () => {
     expect(env.MANAGEMENT_TOKEN).toBe(stack.managementToken);
     expect(stack.apiKey).toMatch(/^omr_/);
 
-    const [provider] = JSON.parse(env.PROVIDERS ?? '') as [{ name: string; format: string; baseUrl: string; models: string[] }];
-    expect(provider).toMatchObject({ name: 'scripted', format: 'openai', models: ['scripted-*'] });
-    expect((await fetch(`${provider.baseUrl}/models`)).status).toBe(200);
+    const providers = JSON.parse(env.PROVIDERS ?? '') as { name: string; format: string; baseUrl: string; models: string[] }[];
+    const url = providers[1]?.baseUrl ?? '';
+    const models = ['scripted-*'];
+    expect(providers).toEqual([
+      { name: 'scripted', format: 'openai', baseUrl: `${url}/v1`, models },
+      { name: 'scripted-anthropic', format: 'anthropic', baseUrl: url, models },
+      { name: 'scripted-gemini', format: 'gemini', baseUrl: url, models },
+    ]);
+    for (const path of ['/v1/models', '/v1beta/models']) expect((await fetch(`${url}${path}`)).status).toBe(200);
     const [pool] = JSON.parse(env.SANDBOX_POOLS ?? '') as [{ name: string; urls: [string] }];
     expect(pool.name).toBe('local');
     expect((await fetch(`${pool.urls[0]}/healthz`)).status).toBe(200);
