@@ -67,25 +67,27 @@ export function suspendTurn(original: JsonObject, request: JsonObject, response:
   };
 }
 
-/** All results of a turn in the order of its calls: those of hidden calls, and the client's by id, or by name where it dropped the ids. */
-function inCallOrder(calls: readonly JsonObject[], own: readonly JsonObject[]): JsonObject[] {
-  const left = [...own];
-  const take = (fits: (named: JsonObject | undefined) => boolean) => {
-    const position = left.findIndex((part) => fits(responseOf(part)));
-    return position < 0 ? [] : left.splice(position, 1);
-  };
-  const byId = calls.map(({ id, result }) => (isJsonObject(result) ? [result] : take((named) => idOf(named) === id)));
-  const ordered = calls.flatMap(({ name }, position) => {
-    const found = byId[position] ?? [];
-    return found.length > 0 ? found : take((named) => idOf(named) === '' && named?.name === name);
-  });
-  return [...ordered, ...left];
-}
-
 /** The part with the id that the provider knows. */
 function withRestoredId(part: JsonObject, field: 'functionCall' | 'functionResponse', id: string | undefined): JsonObject {
   const named = objectOf(part, field);
   return named === undefined || id === undefined ? part : withField(part, field, withProviderId(named, id));
+}
+
+/** All results of a turn in the order of its calls: those of hidden calls, and the client's by id, or by name where it dropped the ids. */
+function inCallOrder(calls: readonly JsonObject[], own: readonly JsonObject[]): JsonObject[] {
+  const left = [...own];
+  const take = (id: string, fits: (named: JsonObject | undefined) => boolean): JsonObject[] => {
+    const position = left.findIndex((part) => fits(responseOf(part)));
+    return position < 0 ? [] : left.splice(position, 1).map((part) => withRestoredId(part, 'functionResponse', id));
+  };
+  const known = calls.map((call) => {
+    const id = idOf(call);
+    return { call, id, results: isJsonObject(call.result) ? [call.result] : take(id, (named) => idOf(named) === id) };
+  });
+  const ordered = known.flatMap(({ call, id, results }) =>
+    results.length > 0 ? results : take(id, (named) => idOf(named) === '' && named?.name === call.name),
+  );
+  return [...ordered, ...left.map((part) => withRestoredId(part, 'functionResponse', idOf(responseOf(part))))];
 }
 
 const userContent = (parts: JsonObject[]): JsonObject[] => (parts.length > 0 ? [{ role: 'user', parts }] : []);
@@ -104,8 +106,7 @@ export function restoreTurns(request: JsonObject, turnOf: Parameters<ProviderAda
         return id === undefined ? part : withField(part, 'functionResponse', { ...responseOf(part), id });
       });
       const results = inCallOrder(objectsOf(transcript.calls), own);
-      const known = results.map((part) => withRestoredId(part, 'functionResponse', idOf(responseOf(part))));
-      return [...objectsOf(transcript.contents), ...userContent(known), ...userContent(turn.beside)];
+      return [...objectsOf(transcript.contents), ...userContent(results), ...userContent(turn.beside)];
     }
     const model = turn.model.map((content) => ({
       ...content,
@@ -123,7 +124,8 @@ function keptCalls(turn: HistoryTurn, clientTools: ReadonlySet<string>): Set<Jso
   const calls = callParts(turn);
   const isAnswered = (part: JsonObject) => {
     const call = namedCallOf(part);
-    const position = left.findIndex((result) => result?.name === call?.name && (idOf(result) === '' || idOf(result) === idOf(call)));
+    const agree = (result: JsonObject | undefined) => idOf(call) === '' || idOf(result) === '' || idOf(call) === idOf(result);
+    const position = left.findIndex((result) => result?.name === call?.name && agree(result));
     if (position >= 0) left.splice(position, 1);
     return position >= 0;
   };

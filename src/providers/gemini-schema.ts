@@ -67,6 +67,7 @@ function typesIn(schema: JsonObject, values: readonly JsonValue[] | undefined): 
 const valuesIn = (schema: JsonObject): JsonValue[] | undefined =>
   schema.const !== undefined ? [schema.const] : Array.isArray(schema.enum) && schema.enum.length > 0 ? schema.enum : undefined;
 
+/** Any value, as deep as a model is likely to go. */
 const ANY_TYPE: readonly JsonObject[] = [
   { type: 'STRING' },
   { type: 'NUMBER' },
