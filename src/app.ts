@@ -4,6 +4,7 @@ import { approvals } from './api/approvals.ts';
 import { chat } from './api/chat.ts';
 import { errorResponse } from './api/error-response.ts';
 import { executions } from './api/executions.ts';
+import { gemini } from './api/gemini.ts';
 import { health } from './api/health.ts';
 import { keys } from './api/keys.ts';
 import { discardBody } from './api/request-body.ts';
@@ -29,6 +30,7 @@ export function createApp(services: Services): Hono<AppEnv> {
 
   app.route('/healthz', health);
   app.route('/v1', chat);
+  app.route('/v1beta/models', gemini);
   app.route('/api/skills/executions', executions);
   app.route('/api/skills/approvals', approvals);
   app.route('/api/skills', skills);

@@ -10,8 +10,8 @@ import { locationOf } from './request-location.ts';
 
 export interface GatewayEndpoint {
   adapter: ProviderAdapter;
-  /** Path behind the provider's base URL. */
-  path(model: string): string;
+  /** Path behind the provider's base URL; `isForwarded` when the reply goes to the client as it comes. */
+  path(model: string, isForwarded: boolean): string;
   /** The request is passed on without skills. */
   isForwarded?: boolean;
 }

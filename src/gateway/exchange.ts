@@ -29,8 +29,8 @@ export interface GatewayDependencies {
 /** One request of a client, with what the HTTP layer knows of it. */
 export interface GatewayRequest {
   adapter: ProviderAdapter;
-  /** Path of the provider's endpoint behind its base URL. */
-  path(model: string): string;
+  /** Path of the provider's endpoint behind its base URL; `isForwarded` when the reply goes to the client as it comes. */
+  path(model: string, isForwarded: boolean): string;
   body: JsonObject;
   /** True for requests that are only passed on, such as counting tokens. */
   isForwarded: boolean;

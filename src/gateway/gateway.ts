@@ -45,7 +45,7 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       );
       if (selected === undefined) {
         log.info('skills.injection.skipped', { requestId });
-        return forwardReply(await upstream.open(original, request.signal, original === body ? request.bytes : undefined));
+        return forwardReply(await upstream.open(original, request.signal, { bytes: original === body ? request.bytes : undefined }));
       }
       log.info('skills.injection.injected', { requestId, skills: [...selected.before, ...selected.after].map(({ key }) => key) });
       const exchange: Exchange = {

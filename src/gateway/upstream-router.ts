@@ -4,10 +4,14 @@ import type { ModelRoute } from '../providers/route-model.ts';
 import type { GatewayDependencies, GatewayRequest } from './exchange.ts';
 import { openUpstream, upstreamHeaders } from './upstream.ts';
 
+/** A call whose reply goes to the client as it comes. `bytes` are sent as they are when the route asks for the very model that they name. */
+export interface Forwarded {
+  bytes: Uint8Array<ArrayBuffer> | undefined;
+}
+
 /** Opens the upstream calls of one request. The first call decides which route answers; the later rounds stay with it. */
 export interface UpstreamRouter {
-  /** `bytes` are sent as they are when the route asks for the very model that they name. */
-  open(body: JsonObject, signal: AbortSignal, bytes?: Uint8Array<ArrayBuffer>): Promise<Response>;
+  open(body: JsonObject, signal: AbortSignal, forwarded?: Forwarded): Promise<Response>;
 }
 
 /** Whether another provider may do better: it is full, failing or cannot be reached. */
@@ -24,17 +28,17 @@ export function createUpstreamRouter(
 ): UpstreamRouter {
   let chosen: ModelRoute | undefined;
 
-  function send(route: ModelRoute, body: JsonObject, signal: AbortSignal, bytes?: Uint8Array<ArrayBuffer>): Promise<Response> {
-    const text = route.model === model ? (bytes ?? JSON.stringify(body)) : JSON.stringify(adapter.withModel(body, route.model));
-    const url = `${route.provider.baseUrl}${path(route.model)}`;
+  function send(route: ModelRoute, body: JsonObject, signal: AbortSignal, forwarded?: Forwarded): Promise<Response> {
+    const text = route.model === model ? (forwarded?.bytes ?? JSON.stringify(body)) : JSON.stringify(adapter.withModel(body, route.model));
+    const url = `${route.provider.baseUrl}${path(route.model, forwarded !== undefined)}`;
     return openUpstream(fetch, { url, headers: upstreamHeaders(route.provider, headers), body: text, signal });
   }
 
-  async function choose(body: JsonObject, signal: AbortSignal, bytes?: Uint8Array<ArrayBuffer>): Promise<Response> {
+  async function choose(body: JsonObject, signal: AbortSignal, forwarded?: Forwarded): Promise<Response> {
     for (const [position, route] of routes.entries()) {
       const isLast = position === routes.length - 1;
       try {
-        const response = await send(route, body, signal, bytes);
+        const response = await send(route, body, signal, forwarded);
         if (isLast || !isWorthAnother(response.status)) {
           chosen = route;
           return response;
@@ -50,7 +54,7 @@ export function createUpstreamRouter(
   }
 
   return {
-    open: (body, signal, bytes) =>
-      stopwatch.time('upstream', () => (chosen ? send(chosen, body, signal, bytes) : choose(body, signal, bytes))),
+    open: (body, signal, forwarded) =>
+      stopwatch.time('upstream', () => (chosen ? send(chosen, body, signal, forwarded) : choose(body, signal, forwarded))),
   };
 }
