@@ -12,7 +12,7 @@ export async function readEventStream(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
   onData: (data: string) => string,
-  write: (text: string) => Promise<void> | void,
+  write: (text: string) => Promise<void> | undefined,
 ): Promise<void> {
   const decoder = new TextDecoder();
   let text = '';
@@ -27,13 +27,20 @@ export async function readEventStream(
       }
     },
   });
-  const feed = async (piece: string) => {
+  const flush = () => {
+    const events = text;
+    text = '';
+    return events === '' ? undefined : write(events);
+  };
+  const feed = (piece: string) => {
     try {
       parser.feed(piece);
-    } finally {
-      if (text !== '') await write(text);
-      text = '';
+    } catch (error) {
+      // What came before the fault is the client's.
+      void flush();
+      throw error;
     }
+    return flush();
   };
   await readChunks(body, signal, (chunk) => feed(decoder.decode(chunk, { stream: true })));
   // A last event whose blank line is missing still counts, as providers that close early leave it out.

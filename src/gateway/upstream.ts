@@ -24,8 +24,11 @@ const FORWARDED_HEADERS = [
   'anthropic-beta',
 ];
 
-/** Longest silence of a provider, before its first byte or between two. */
+/** Longest silence of a provider, before its first byte or between two; the latter may be noticed up to an eighth later. */
 export const UPSTREAM_IDLE_MS = 120_000;
+
+/** How often silence is looked for while a body is read: a timer for each chunk would cost more than the chunk. */
+const SILENCE_CHECK_MS = UPSTREAM_IDLE_MS / 8;
 
 const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 
@@ -78,34 +81,41 @@ export async function openUpstream(fetch: typeof globalThis.fetch, { url, header
 export async function readChunks(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
-  onChunk: (chunk: Uint8Array) => Promise<void> | void,
+  onChunk: (chunk: Uint8Array) => Promise<void> | undefined,
 ): Promise<void> {
   const reader = body.getReader();
   let fault: AppError | undefined;
   const cancel = (reason: unknown) => void reader.cancel(reason).catch(() => {});
   const onAbort = () => cancel(signal.reason);
   signal.addEventListener('abort', onAbort);
-  const expire = () => {
+  let checks = 0;
+  const checkSilence = () => {
+    checks += 1;
+    if (checks * SILENCE_CHECK_MS <= UPSTREAM_IDLE_MS) return;
     fault = new AppError('upstream_timeout', `The model provider was silent for ${UPSTREAM_IDLE_MS} ms`);
     cancel(fault);
   };
-  let timer = setTimeout(expire, UPSTREAM_IDLE_MS);
+  const timer = setInterval(checkSilence, SILENCE_CHECK_MS);
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (fault) throw fault;
       signal.throwIfAborted();
       if (done) return;
-      clearTimeout(timer);
-      await onChunk(value);
-      timer = setTimeout(expire, UPSTREAM_IDLE_MS);
+      const taken = onChunk(value);
+      if (taken) {
+        // While the client is slow, the provider is not the silent one.
+        checks = Number.NEGATIVE_INFINITY;
+        await taken;
+      }
+      checks = 0;
     }
   } catch (error) {
     cancel(error);
     if (error instanceof AppError || signal.aborted) throw error;
     throw new AppError('upstream_incomplete', "The model provider's reply broke off");
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
     signal.removeEventListener('abort', onAbort);
   }
 }
