@@ -12,8 +12,15 @@ export interface InterleaveOptions {
   warmUpRounds: number;
 }
 
+/** Another one first in each round, and backwards in every other, so that none always follows the same one. */
+function orderOf<Name>(names: readonly Name[], round: number): Name[] {
+  const start = Math.floor(round / 2) % names.length;
+  const order = [...names.slice(start), ...names.slice(0, start)];
+  return round % 2 === 0 ? order : order.reverse();
+}
+
 /**
- * Measures the variants in turns, each round beginning with another one, so that whatever else the machine does meets all of them alike.
+ * Measures the variants in turns, so that whatever else the machine does meets all of them alike.
  * Resolves to the measurements of each by its name.
  */
 export async function interleave<Name extends string>(
@@ -24,8 +31,7 @@ export async function interleave<Name extends string>(
   const names = Object.keys(variants) as Name[];
   const measurements = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Measurement[]>;
   for (let round = -warmUpRounds; round < rounds; round++) {
-    for (let turn = 0; turn < names.length; turn++) {
-      const name = names[(round + warmUpRounds + turn) % names.length]!;
+    for (const name of orderOf(names, round + warmUpRounds)) {
       const { target, body } = variants[name];
       const measurement = await client.send(target, body);
       if (round >= 0) measurements[name].push(measurement);

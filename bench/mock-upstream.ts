@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openAiChat } from './upstream/openai-chat.ts';
-import { PACE_MS, PACED_CHUNKS, stamp, type UpstreamFormat } from './upstream/scenario.ts';
+import { BURST_AFTER_MS, PACE_MS, PACED_CHUNKS, stamp, type UpstreamFormat } from './upstream/scenario.ts';
 
 const FORMATS: readonly UpstreamFormat[] = [openAiChat];
 
@@ -23,8 +23,10 @@ async function sendPaced(response: ServerResponse, format: UpstreamFormat): Prom
   response.end(format.streamEnd);
 }
 
-function sendBurst(response: ServerResponse, format: UpstreamFormat): void {
+async function sendBurst(response: ServerResponse, format: UpstreamFormat): Promise<void> {
   response.writeHead(200, EVENT_STREAM);
+  response.write(format.opening);
+  await wait(BURST_AFTER_MS);
   for (const chunk of format.burst) response.write(chunk);
   response.end();
 }
@@ -36,7 +38,7 @@ function answer(format: UpstreamFormat, request: Buffer, response: ServerRespons
       sendJson(response, format.plain);
       break;
     case 'burst':
-      sendBurst(response, format);
+      void sendBurst(response, format);
       break;
     case 'paced':
       void sendPaced(response, format);

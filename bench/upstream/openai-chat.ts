@@ -42,6 +42,7 @@ export const openAiChat: UpstreamFormat = {
   hasResults: (request) => request.includes('"role":"tool"'),
   plain: completion({ content: ANSWER }, 'stop'),
   calls: (count) => completion({ content: null, tool_calls: Array.from({ length: count }, (_, number) => call(number)) }, 'tool_calls'),
+  opening: Buffer.from(chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }])),
   burst: [
     ...Array.from({ length: BURST_CHUNKS }, (_, number) => Buffer.from(delta(`word ${number} of the answer `))),
     Buffer.from(streamEnd),

@@ -2,8 +2,9 @@
 export const SCENARIOS = ['plain', 'burst', 'paced', 'calls-1', 'calls-3'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Chunks of a `burst` reply, all written at once. */
+/** Chunks of a `burst` reply that are written at once, a while after a first one, as models think before they speak. */
 export const BURST_CHUNKS = 100;
+export const BURST_AFTER_MS = 3;
 /** Chunks of a `paced` reply and the time between two. */
 export const PACED_CHUNKS = 40;
 export const PACE_MS = 3;
@@ -27,6 +28,8 @@ export interface UpstreamFormat {
   hasResults(request: Buffer): boolean;
   plain: Buffer;
   calls(count: number): Buffer;
+  /** The first chunk of a stream. */
+  opening: Buffer;
   burst: readonly Buffer[];
   pacedChunk(content: string): string;
   streamEnd: string;
