@@ -7,11 +7,13 @@ import { executions } from './api/executions.ts';
 import { gemini } from './api/gemini.ts';
 import { health } from './api/health.ts';
 import { keys } from './api/keys.ts';
+import { models } from './api/models.ts';
 import { discardBody } from './api/request-body.ts';
 import { settings } from './api/settings.ts';
 import { skills } from './api/skills.ts';
 import { AppError } from './errors.ts';
 import { createStopwatch } from './gateway/stopwatch.ts';
+import { GEMINI_VERSIONS } from './providers/gemini.ts';
 import type { Services } from './services.ts';
 
 /** The HTTP surface. */
@@ -30,7 +32,10 @@ export function createApp(services: Services): Hono<AppEnv> {
 
   app.route('/healthz', health);
   app.route('/v1', chat);
-  app.route('/v1beta/models', gemini);
+  for (const version of GEMINI_VERSIONS) {
+    app.route(`/${version}/models`, gemini(version));
+    if (version !== 'v1') app.route(`/${version}/models`, models('gemini'));
+  }
   app.route('/api/skills/executions', executions);
   app.route('/api/skills/approvals', approvals);
   app.route('/api/skills', skills);

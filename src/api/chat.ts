@@ -12,4 +12,4 @@ export const chat = new Hono<AppEnv>()
   .route('/responses', gatewayRoute({ adapter: openAiResponses, path: () => '/responses' }))
   .route('/messages', gatewayRoute({ adapter: anthropic, path: () => '/v1/messages' }))
   .route('/messages/count_tokens', gatewayRoute({ adapter: anthropic, path: () => '/v1/messages/count_tokens', isForwarded: true }))
-  .route('/models', models('by-header'));
+  .route('/models', models('by-client'));

@@ -59,9 +59,17 @@ export function createGemini({ model, stream, framing }: GeminiCallKind): Provid
   };
 }
 
+/** The versions of the API; a provider is asked in the one that its client speaks. */
+export const GEMINI_VERSIONS = ['v1', 'v1beta', 'v1alpha'] as const;
+
+export interface GeminiTarget {
+  version: (typeof GEMINI_VERSIONS)[number];
+  model: string;
+  action: 'generateContent' | 'streamGenerateContent' | 'countTokens';
+}
+
 /** Where a provider answers for a model, behind its base URL. A stream that is read here has to be one of events. */
-export function geminiPath(model: string, stream: boolean, framing: GeminiFraming = 'sse'): string {
-  const resource = `/v1beta/models/${encodeURIComponent(model.toWellFormed())}`;
-  if (!stream) return `${resource}:generateContent`;
-  return `${resource}:streamGenerateContent${framing === 'sse' ? '?alt=sse' : ''}`;
+export function geminiPath({ version, model, action }: GeminiTarget, framing: GeminiFraming = 'sse'): string {
+  const query = action === 'streamGenerateContent' && framing === 'sse' ? '?alt=sse' : '';
+  return `/${version}/models/${encodeURIComponent(model.toWellFormed())}:${action}${query}`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
 import type { JsonObject } from '../../src/json.ts';
-import { createGemini, geminiPath } from '../../src/providers/gemini.ts';
+import { createGemini, GEMINI_VERSIONS, type GeminiTarget, geminiPath } from '../../src/providers/gemini.ts';
 import { body, call, result, signed, text, thought, unmarked, usage } from './gemini-chunks.ts';
 
 const gemini = createGemini({ model: 'gemini-test', stream: true, framing: 'sse' });
@@ -9,16 +9,22 @@ const user = (said: string): JsonObject => ({ role: 'user', parts: [{ text: said
 const ask = (more: JsonObject = {}): JsonObject => ({ contents: [user('x')], ...more });
 
 describe('geminiPath', () => {
+  const path = (model: string, action: GeminiTarget['action'], framing?: 'json-array') =>
+    geminiPath({ version: 'v1beta', model, action }, framing);
   it.each([
-    [geminiPath('gemini-2.5-pro', false), '/v1beta/models/gemini-2.5-pro:generateContent'],
-    [geminiPath('gemini-2.5-pro', true), '/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse'],
-    [geminiPath('gemini-2.5-pro', true, 'json-array'), '/v1beta/models/gemini-2.5-pro:streamGenerateContent'],
-    [geminiPath('../../files?x=1#y', false), '/v1beta/models/..%2F..%2Ffiles%3Fx%3D1%23y:generateContent'],
-    [geminiPath('..', false), '/v1beta/models/..:generateContent'],
-    [geminiPath('a\ud800', false), '/v1beta/models/a%EF%BF%BD:generateContent'],
+    [path('gemini-2.5-pro', 'generateContent'), '/v1beta/models/gemini-2.5-pro:generateContent'],
+    [path('gemini-2.5-pro', 'countTokens'), '/v1beta/models/gemini-2.5-pro:countTokens'],
+    [path('gemini-2.5-pro', 'streamGenerateContent'), '/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse'],
+    [path('gemini-2.5-pro', 'streamGenerateContent', 'json-array'), '/v1beta/models/gemini-2.5-pro:streamGenerateContent'],
+    [path('../../files?x=1#y', 'generateContent'), '/v1beta/models/..%2F..%2Ffiles%3Fx%3D1%23y:generateContent'],
+    [path('..', 'generateContent'), '/v1beta/models/..:generateContent'],
+    [path('a\ud800', 'generateContent'), '/v1beta/models/a%EF%BF%BD:generateContent'],
   ])('is %s', (path, expected) => {
     expect(path).toBe(expected);
     expect(new URL(path, 'https://p.example').pathname.startsWith('/v1beta/models/')).toBe(true);
+  });
+  it.each(GEMINI_VERSIONS)('is in the version of the client: %s', (version) => {
+    expect(geminiPath({ version, model: 'm', action: 'generateContent' })).toBe(`/${version}/models/m:generateContent`);
   });
 });
 
