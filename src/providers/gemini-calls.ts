@@ -89,7 +89,7 @@ export function createPartView(visibility: CallVisibility): PartView {
       if (call === undefined) return part;
       if (visibility.isHidden(call.name)) {
         hiddenSeen = true;
-        signerHidden ||= !callShown && isSigned(part);
+        signerHidden ||= isSigned(part);
         return undefined;
       }
       const clientId = visibility.clientCallId(call.id, hiddenSeen);

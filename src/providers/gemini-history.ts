@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, objectsOf } from '../json.ts';
 import type { ProviderAdapter, ToolResult, Transcript } from './adapter.ts';
 import { contentOf, isSigned, namedCallOf, replyParts, withoutItsSigner, withProviderId } from './gemini-calls.ts';
-import { objectOf, repeated, withField } from './gemini-fields.ts';
+import { fieldOf, objectOf, repeated, withField } from './gemini-fields.ts';
 import { resultPart } from './gemini-reply.ts';
 import { addedContents, functionNames } from './gemini-request.ts';
 
@@ -41,13 +41,24 @@ function readHistory(request: JsonObject): HistoryTurn[] {
   return turns;
 }
 
+/** True when a history has calls or results in it; most have none, and are not looked at any further. */
+function hasFunctions(request: JsonObject): boolean {
+  for (const content of repeated(request.contents)) {
+    for (const part of repeated(content.parts)) {
+      if (fieldOf(part, 'functionCall') !== undefined || fieldOf(part, 'functionResponse') !== undefined) return true;
+    }
+  }
+  return false;
+}
+
 const callParts = (turn: HistoryTurn): JsonObject[] => turn.model.flatMap((content) => repeated(content.parts).filter(namedCallOf));
 
 /** Ids of calls and of results: a client may keep either. */
-export const historyCallIds = (request: JsonObject): string[] =>
-  readHistory(request)
-    .flatMap((turn) => [...callParts(turn).map(namedCallOf), ...turn.results.map(responseOf)])
-    .flatMap((named) => (idOf(named) === '' ? [] : [idOf(named)]));
+export function historyCallIds(request: JsonObject): string[] {
+  if (!hasFunctions(request)) return [];
+  const named = readHistory(request).flatMap((turn) => [...callParts(turn).map(namedCallOf), ...turn.results.map(responseOf)]);
+  return named.map(idOf).filter((id) => id !== '');
+}
 
 /** The request of the next round: the reply, then all results in one content. */
 export const roundContents = (response: JsonObject, results: readonly ToolResult[]): JsonObject[] => [
@@ -150,6 +161,7 @@ function cleanTurn(turn: HistoryTurn, clientTools: ReadonlySet<string>): JsonObj
 
 /** Results within a reply, and calls that nobody answered and that name no tool of the client, were shown by an inline reply. */
 export function removeInlineResults(request: JsonObject): JsonObject {
+  if (!hasFunctions(request)) return request;
   const clientTools = new Set(functionNames(request));
   let changed = false;
   const contents = readHistory(request).flatMap((turn) => {

@@ -3,13 +3,21 @@ import { asArray, isJsonObject, type JsonObject, type JsonValue, objectsOf } fro
 import type { RequestFacts } from './adapter.ts';
 import { fieldOf, objectOf, repeated, withField, withoutField } from './gemini-fields.ts';
 
-/** Texts of a content; what the model thought is not what was said. */
-const textsOf = (content: JsonObject): string[] =>
-  repeated(content.parts).flatMap((part) => (typeof part.text === 'string' && part.thought !== true ? [part.text] : []));
-
-/** Results of functions are sent by the user as well, but are no message of theirs. */
-const isUserMessage = (content: JsonObject): boolean =>
-  content.role !== 'model' && repeated(content.parts).some((part) => fieldOf(part, 'functionResponse') === undefined);
+/** What one pass over the contents finds. Texts are of every message; what the model thought is not what was said. */
+function readMessages(contents: readonly JsonObject[]): { texts: string[]; userMessages: number } {
+  const texts: string[] = [];
+  let userMessages = 0;
+  for (const content of contents) {
+    let isMessage = false;
+    for (const part of repeated(content.parts)) {
+      if (typeof part.text === 'string' && part.thought !== true) texts.push(part.text);
+      // Results of functions are sent by the user as well, but are no message of theirs.
+      isMessage ||= fieldOf(part, 'functionResponse') === undefined;
+    }
+    if (isMessage && content.role !== 'model') userMessages += 1;
+  }
+  return { texts, userMessages };
+}
 
 function readContents(value: JsonValue | undefined): JsonObject[] {
   const contents = repeated(value);
@@ -51,11 +59,11 @@ function excludesFunctions(tools: readonly JsonObject[], generation: JsonObject)
 }
 
 export function describeRequest(request: JsonObject, model: string, stream: boolean): RequestFacts {
-  const contents = readContents(request.contents);
+  const { texts, userMessages } = readMessages(readContents(request.contents));
   const tools = readTools(request.tools);
   const generation = objectOf(request, 'generationConfig') ?? {};
   const instruction = fieldOf(request, 'systemInstruction');
-  const systemTexts = typeof instruction === 'string' ? [instruction] : isJsonObject(instruction) ? textsOf(instruction) : [];
+  const systemTexts = typeof instruction === 'string' ? [instruction] : isJsonObject(instruction) ? readMessages([instruction]).texts : [];
   const names = functionNames(request);
   const limit = fieldOf(generation, 'maxOutputTokens');
   const candidates = fieldOf(generation, 'candidateCount');
@@ -65,9 +73,9 @@ export function describeRequest(request: JsonObject, model: string, stream: bool
   return {
     model,
     stream,
-    texts: [model, ...systemTexts, ...contents.flatMap(textsOf)],
+    texts: [model, ...systemTexts, ...texts],
     systemText: systemTexts.join('\n'),
-    userMessageCount: contents.filter(isUserMessage).length,
+    userMessageCount: userMessages,
     maxOutputTokens: typeof limit === 'number' ? limit : undefined,
     clientToolNames: new Set(names),
     clientToolCount: tools.flatMap(declarationsOf).length,

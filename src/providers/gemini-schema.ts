@@ -102,7 +102,7 @@ function createTranslator(root: JsonObject) {
         const isLoop = followed.has($ref) || references.includes($ref);
         const target = resolveReference(root, $ref);
         references.push($ref);
-        if (isJsonObject(target)) add(isLoop || nodes > MAX_NODES ? outline(target) : target, depth + 1);
+        if (isJsonObject(target)) add(isLoop ? outline(target) : target, depth + 1);
       }
       for (const each of asArray(allOf)) add(each, depth + 1);
     };

@@ -188,6 +188,12 @@ describe('the Gemini relay', () => {
     expect(gemini.readTurn(responses[0] ?? {})).toMatchObject({ calls: [], cut: true });
   });
 
+  it('tells what was found in a prompt that was not blocked once, at the end', () => {
+    const promptFeedback = { safetyRatings: [{ probability: 'LOW' }] };
+    const { chunks } = relay([[chunk([text('a')], { promptFeedback }), end()]]);
+    expect(chunks.map((each) => each.promptFeedback)).toEqual([undefined, promptFeedback]);
+  });
+
   it.each([[[chunk([text('half')])]], [[chunk([call('own_a')])]], [[]]])('refuses a stream that ends early: %j', (chunks) => {
     const stream = open();
     for (const event of chunks) stream.push(JSON.stringify(event));
