@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { ModelRoute } from '../providers/route-model.ts';
+import { appendMembers } from './append-members.ts';
 import type { GatewayDependencies, GatewayRequest } from './exchange.ts';
 import { openUpstream, upstreamHeaders } from './upstream.ts';
 
@@ -22,14 +23,17 @@ const isUnreachable = (error: unknown): boolean =>
 /** `model` is what the body asks for; `routes` are tried in order. */
 export function createUpstreamRouter(
   { fetch, log }: Pick<GatewayDependencies, 'fetch' | 'log'>,
-  { adapter, path, headers, requestId, stopwatch }: GatewayRequest,
+  { adapter, path, headers, requestId, stopwatch, body: received, bytes }: GatewayRequest,
   model: string,
   routes: readonly ModelRoute[],
 ): UpstreamRouter {
   let chosen: ModelRoute | undefined;
 
   function send(route: ModelRoute, body: JsonObject, signal: AbortSignal, forwarded?: Forwarded): Promise<Response> {
-    const text = route.model === model ? (forwarded?.bytes ?? JSON.stringify(body)) : JSON.stringify(adapter.withModel(body, route.model));
+    const text =
+      route.model === model
+        ? (forwarded?.bytes ?? appendMembers(bytes, received, body) ?? JSON.stringify(body))
+        : JSON.stringify(adapter.withModel(body, route.model));
     const url = `${route.provider.baseUrl}${path(route.model, forwarded !== undefined)}`;
     return openUpstream(fetch, { url, headers: upstreamHeaders(route.provider, headers), body: text, signal });
   }

@@ -77,10 +77,10 @@ export const openAiChat: ProviderAdapter = {
   removeInlineResults,
   composeReply: (reply, visibility) => composeReply({ ...reply, responses: reply.responses.map(normalizeResponse) }, visibility),
   createRelay: createChatRelay,
-  prepareStream: (request) => ({
-    ...request,
-    stream_options: { ...(isJsonObject(request.stream_options) && request.stream_options), include_usage: true },
-  }),
+  prepareStream: (request) => {
+    const options = isJsonObject(request.stream_options) ? request.stream_options : {};
+    return options.include_usage === true ? request : { ...request, stream_options: { ...options, include_usage: true } };
+  },
   errorBody: ({ status, code, message }) => ({
     error: {
       message,
