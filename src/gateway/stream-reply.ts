@@ -84,7 +84,12 @@ export async function stream(exchange: Exchange): Promise<Response> {
   const headers = clientHeaders(first);
   headers.delete('content-length');
   headers.delete('content-encoding');
-  headers.set('cache-control', 'no-cache');
+  if (adapter.streamContentType !== undefined) {
+    headers.set('content-type', adapter.streamContentType);
+    // Platforms compress what is no event stream, and hold back what a client waits for while they do.
+    headers.set('content-encoding', 'identity');
+  }
+  headers.set('cache-control', 'no-cache, no-transform');
   headers.set('x-omniroute-skills-injected', injectedHeader(selected));
   return new Response(client.readable, { headers });
 }

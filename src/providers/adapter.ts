@@ -112,6 +112,8 @@ export interface ProviderAdapter {
   readonly keepalive: string;
   /** A frame that no client takes notice of. */
   readonly probe: string;
+  /** Content type of what a relay writes, where it is not the provider's own. */
+  readonly streamContentType?: string;
   /** The tool in the provider's own shape. */
   defineTool(tool: ToolDefinition): JsonObject;
   /** Throws an AppError `invalid_request` when the body has not the shape of a request of this format. */

@@ -29,6 +29,6 @@ export const errorBody = ({ status, code, message }: { status: number; code: str
   },
 });
 
-/** An error that ends a stream whose status is out already. */
-export const streamErrorBody = ({ code, message }: { code: string; message: string }): JsonObject =>
-  errorBody({ status: ERROR_STATUS[code as ErrorCode] ?? 500, code, message });
+/** An error that ends a stream whose status is out already; clients take it for one by its number. */
+export const streamErrorBody = ({ code, message }: { code: string; message: string }, reportedStatus?: number): JsonObject =>
+  errorBody({ status: reportedStatus ?? ERROR_STATUS[code as ErrorCode] ?? 500, code, message });

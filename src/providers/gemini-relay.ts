@@ -9,13 +9,6 @@ import type { ChunkWriter } from './gemini-framing.ts';
 import { composeReply, identityOf, resultPart } from './gemini-reply.ts';
 import { parseEvent } from './parse-event.ts';
 
-function parseChunk(data: string): JsonObject {
-  const chunk = parseEvent(data);
-  if (!isJsonObject(chunk.error)) return chunk;
-  const { message } = chunk.error;
-  throw new AppError('upstream_failed', typeof message === 'string' ? message : 'The model provider reported an error');
-}
-
 /** Relays Gemini streams of several rounds as one: one identity, one finish, one usage. */
 export function createGeminiRelay(
   writer: ChunkWriter,
@@ -27,6 +20,16 @@ export function createGeminiRelay(
   let assembler = createGeminiAssembler();
   let identity: JsonObject | undefined;
   let announced = 0;
+  /** The status that the provider named for a failure of its own. */
+  let reportedStatus: number | undefined;
+
+  function parseChunk(data: string): JsonObject {
+    const chunk = parseEvent(data);
+    if (!isJsonObject(chunk.error)) return chunk;
+    const { message, code } = chunk.error;
+    if (typeof code === 'number' && code >= 400 && code < 600) reportedStatus = code;
+    throw new AppError('upstream_failed', typeof message === 'string' ? message : 'The model provider reported an error');
+  }
 
   /** What the client sees of a part. The pieces of a call are told apart by their order alone, so those of hidden ones go with it. */
   function showPart({ part, call, isFirst }: StreamedPart): JsonObject[] {
@@ -83,6 +86,6 @@ export function createGeminiRelay(
       const last = { ...candidate, content: { role: 'model', parts } };
       return writer.write({ ...body, ...(candidate && { candidates: [last] }) }, true);
     },
-    fail: (error) => writer.write(streamErrorBody(error), true),
+    fail: (error) => writer.write(streamErrorBody(error, reportedStatus), true),
   };
 }

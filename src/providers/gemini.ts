@@ -45,6 +45,7 @@ export function createGemini({ model, stream, framing }: GeminiCallKind): Provid
   let writer: ChunkWriter = createChunkWriter(framing);
   return {
     ...shared,
+    ...(framing === 'json-array' && { streamContentType: 'application/json; charset=UTF-8' }),
     get keepalive() {
       return writer.idle;
     },

@@ -208,8 +208,11 @@ describe('the Gemini relay', () => {
     expect(() => stream.push('{"error":{}}')).toThrow('The model provider reported an error');
     expect(stream.push('[DONE]')).toBe('');
     expect(stream.fail({ code: 'upstream_failed', message: 'overloaded' })).toBe(
-      'data: {"error":{"code":502,"message":"overloaded","status":"UNAVAILABLE","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UPSTREAM_FAILED","domain":"omniroute"}]}}\n\n',
+      'data: {"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UPSTREAM_FAILED","domain":"omniroute"}]}}\n\n',
     );
+    const odd = open();
+    expect(() => odd.push('{"error":{"code":200,"message":"odd"}}')).toThrow('odd');
+    expect(odd.fail({ code: 'upstream_failed', message: 'odd' })).toContain('"code":502,"message":"odd","status":"UNAVAILABLE"');
     expect(open().fail({ code: 'whatever', message: 'x' })).toContain('"code":500,"message":"x","status":"INTERNAL"');
   });
 });
