@@ -17,7 +17,8 @@ export interface ExchangeLoop {
 }
 
 /** What plain and streamed replies have in common: bounds, owned calls, suspension of mixed turns and the report. */
-export function createExchangeLoop({ dependencies, request, settings, original, injected, selected, resultMode }: Exchange): ExchangeLoop {
+export function createExchangeLoop(exchange: Exchange): ExchangeLoop {
+  const { dependencies, request, settings, original, injected, selected, resultMode, approvedExecutions } = exchange;
   const { executor, suspendedTurns, now, newId, log } = dependencies;
   const { adapter, apiKeyId, requestId, headers, location, stopwatch } = request;
   const turnId = createTurnId(newId);
@@ -65,8 +66,9 @@ export function createExchangeLoop({ dependencies, request, settings, original, 
       return {
         reply: {
           responses,
-          report: { rounds: responses.length, executions: [...runner.executions], usageByRound },
+          report: { rounds: responses.length, executions: [...approvedExecutions, ...runner.executions], usageByRound },
           inlineResults: resultMode === 'inline' ? outcome.pendingResults : [],
+          approvalRequests: runner.approvalRequests,
         },
         visibility: { isHidden, clientCallId: (id) => (suspended ? markCallId({ id, turnId, provisional: false }) : id) },
       };

@@ -1,9 +1,12 @@
 import type { ProviderConfig } from '../env.ts';
+import type { ApprovalStore } from '../execution/approval-store.ts';
+import type { SkillExecutor } from '../execution/create-executor.ts';
 import type { Decisions, ExecuteContext, Executor } from '../execution/executor.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import type { ProviderAdapter } from '../providers/adapter.ts';
+import type { ExecutionSummary, ProviderAdapter } from '../providers/adapter.ts';
 import type { Settings } from '../settings.ts';
+import type { Skill } from '../skills/skill.ts';
 import type { WaitUntil } from '../timed-cache.ts';
 import type { OfferedSkills } from './offered-skills.ts';
 import type { SelectedTools } from './select-tools.ts';
@@ -12,10 +15,11 @@ import type { SuspendedTurnStore } from './suspended-turns.ts';
 
 export interface GatewayDependencies {
   providers: readonly ProviderConfig[];
-  executor: Executor & Decisions;
+  executor: Executor & Decisions & Pick<SkillExecutor, 'getExecution'>;
   suspendedTurns: SuspendedTurnStore;
-  /** Approves a parked call of this owner. Rejects with `not_found` or `conflict`. */
-  approve(approvalId: string, apiKeyId: string): Promise<void>;
+  approvals: Pick<ApprovalStore, 'decide' | 'get'>;
+  /** The skill of an id, among what the owner sees. */
+  findSkill(id: string, apiKeyId: string, waitUntil: WaitUntil): Promise<Skill | undefined>;
   /** Cached; a warm isolate answers without waiting for the database. A load is shared, so `waitUntil` keeps it alive without its first client. */
   offeredSkills(apiKeyId: string, waitUntil: WaitUntil): Promise<OfferedSkills>;
   /** Cached in the same way. */
@@ -60,6 +64,8 @@ export interface Exchange {
   injected: JsonObject;
   selected: SelectedTools;
   resultMode: ResultMode;
+  /** What was run before the first round, since a person had approved it. */
+  approvedExecutions: readonly ExecutionSummary[];
   /** Opens one upstream call. */
   send(body: JsonObject, signal: AbortSignal): Promise<Response>;
 }

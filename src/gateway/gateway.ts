@@ -6,6 +6,7 @@ import { forwardReply } from './forward-reply.ts';
 import { answer } from './plain-reply.ts';
 import { readListHeader, readSkillsHeader } from './request-headers.ts';
 import { injectSelected, selectTools } from './select-tools.ts';
+import { approveAll, settleApprovals } from './settle-approvals.ts';
 import { stream } from './stream-reply.ts';
 import { restoreSuspendedTurns } from './suspended-turns.ts';
 import { createUpstreamRouter } from './upstream-router.ts';
@@ -16,7 +17,7 @@ export interface Gateway {
 }
 
 export function createGateway(dependencies: GatewayDependencies): Gateway {
-  const { providers, suspendedTurns, approve, log } = dependencies;
+  const { providers, suspendedTurns, log } = dependencies;
 
   async function chooseTools(request: GatewayRequest, facts: RequestFacts, upstreamFormat: string, settings: Settings) {
     if (!settings.skillsEnabled) return undefined;
@@ -35,10 +36,11 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       const models = [facts.model, ...(fallbacks.length > 0 ? fallbacks : settings.fallbackModels)];
       const routes = models.map((model) => routeModel(providers, adapter.format, model));
       const upstream = createUpstreamRouter(dependencies, request, facts.model, routes);
-      for (const id of readListHeader(headers, 'x-omniroute-approve')) await approve(id, request.apiKeyId);
+      await approveAll(dependencies, readListHeader(headers, 'x-omniroute-approve'), request.apiKeyId);
 
       const cleaned = adapter.removeInlineResults(body);
-      const original = await restoreSuspendedTurns(adapter, cleaned, request.apiKeyId, suspendedTurns);
+      const restored = await restoreSuspendedTurns(adapter, cleaned, request.apiKeyId, suspendedTurns);
+      const { body: original, executions } = await settleApprovals(dependencies, restored, request, settings);
       const upstreamFormat = routes[0]?.provider.format ?? adapter.format;
       const selected = await stopwatch.time('inject', async () =>
         skills === 'off' ? undefined : chooseTools(request, facts, upstreamFormat, settings),
@@ -55,6 +57,7 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
         original,
         injected: injectSelected(adapter, original, selected),
         selected,
+        approvedExecutions: executions,
         resultMode: skills === undefined || skills === 'off' ? settings.resultMode : skills,
         send: (next, signal) => upstream.open(next, signal),
       };

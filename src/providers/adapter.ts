@@ -70,6 +70,28 @@ export interface ReplyReport {
   usageByRound: (JsonObject | null)[];
 }
 
+/** A call that waits for a person. */
+export interface ApprovalRequest {
+  approvalId: string;
+  /** The tool's name, as the model called it. */
+  name: string;
+  arguments: JsonObject;
+}
+
+/** What a client says of a call that waits for a person. */
+export interface ApprovalAnswer {
+  approve: boolean;
+  reason?: string;
+}
+
+/** A format's own way to ask a person, and to be answered. */
+export interface NativeApprovals {
+  /** The approvals of ours that the history speaks of, with the answer to each, if there is one. */
+  readAnswers(request: JsonObject): Map<string, ApprovalAnswer | undefined>;
+  /** The history with each of those calls and its result, for a provider that knows nothing of the question. */
+  settle(request: JsonObject, results: ReadonlyMap<string, ApprovalRequest & { content: string }>): JsonObject;
+}
+
 /** Everything that makes up the one answer that a client sees. */
 export interface Reply {
   /** The replies of all rounds, in order; the last one is the answer. */
@@ -77,6 +99,8 @@ export interface Reply {
   report: ReplyReport;
   /** Results that are put into the reply itself (`inline`), else empty. */
   inlineResults: ToolResult[];
+  /** Calls that now wait for a person, for formats that can ask. */
+  approvalRequests?: readonly ApprovalRequest[];
 }
 
 /** How the calls of a reply look to the client. */
@@ -144,4 +168,6 @@ export interface ProviderAdapter {
   /** The request that is sent upstream for a streamed reply; it asks for what the relay needs. */
   prepareStream(request: JsonObject): JsonObject;
   errorBody(error: { status: number; code: string; message: string }): JsonObject;
+  /** Left out by formats that have no way to ask a person. */
+  readonly approvals?: NativeApprovals;
 }

@@ -2,10 +2,9 @@ import { AppError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { CallVisibility, Reply, StreamRelay, ToolCall } from './adapter.ts';
 import { createResponsesAssembler } from './openai-responses-assembler.ts';
-import { inlineItems } from './openai-responses-echo.ts';
 import { createEventWriter } from './openai-responses-events.ts';
 import { createItemRelay } from './openai-responses-item-relay.ts';
-import { composeReply, hideTools, withFirstRequest } from './openai-responses-reply.ts';
+import { addedItems, composeReply, hideTools, withFirstRequest } from './openai-responses-reply.ts';
 import { parseEvent } from './parse-event.ts';
 
 const FINAL_STATES: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed']);
@@ -100,10 +99,10 @@ export function createResponsesRelay(
     },
     finish(reply: Reply) {
       const last = reply.responses.at(-1) ?? {};
-      const results = inlineItems(last, reply.inlineResults).map(items.show).join('');
+      const added = addedItems(reply).map(items.show).join('');
       const response = { ...composeReply(reply, shownAs), output: items.shown() };
       const state = FINAL_STATES.has(last.status) ? String(last.status) : 'completed';
-      return ensureCreated() + results + writer.write({ type: `response.${state}`, response });
+      return ensureCreated() + added + writer.write({ type: `response.${state}`, response });
     },
     fail({ code, message }) {
       const response = { ...snapshot(), status: 'failed', error: { code: failure?.code ?? code, message }, output: items.shown() };

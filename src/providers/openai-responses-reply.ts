@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 import type { CallVisibility, ModelTurn, Reply } from './adapter.ts';
+import { approvalItem } from './openai-responses-approvals.ts';
 import { inlineItems, markItemId } from './openai-responses-echo.ts';
 import { callIdOf, callNameOf, isPendingCall, isReasoning, outputOf, withCallId } from './openai-responses-items.ts';
 import { readCalls, readWrappedCalls, unwrapCall } from './openai-responses-parallel.ts';
@@ -44,10 +45,16 @@ export function hideTools(response: JsonObject, visibility: CallVisibility): Jso
   return visible.length === tools.length ? response : { ...response, tools: visible };
 }
 
-function composeOutput({ responses, inlineResults }: Reply, visibility: CallVisibility): JsonObject[] {
+/** What a reply has behind the items of the model. */
+export const addedItems = ({ responses, inlineResults, approvalRequests = [] }: Reply): JsonObject[] => [
+  ...inlineItems(responses.at(-1) ?? {}, inlineResults),
+  ...approvalRequests.map(approvalItem),
+];
+
+function composeOutput(reply: Reply, visibility: CallVisibility): JsonObject[] {
   const output: JsonObject[] = [];
   let afterHidden = false;
-  for (const [round, response] of responses.entries()) {
+  for (const [round, response] of reply.responses.entries()) {
     const items = outputOf(response);
     const isHiding = items.some((item) => readCalls(item, response.tools).some(({ name }) => visibility.isHidden(name)));
     afterHidden ||= round > 0 || isHiding;
@@ -56,7 +63,7 @@ function composeOutput({ responses, inlineResults }: Reply, visibility: CallVisi
     if (round > 0 && first && followsHiddenCall(first, output.at(-1))) shown[0] = { ...first, id: markItemId(String(first.id)) };
     output.push(...shown);
   }
-  return [...output, ...inlineItems(responses.at(-1) ?? {}, inlineResults)];
+  return [...output, ...addedItems(reply)];
 }
 
 /** Fields in which a response repeats its request. */

@@ -1,6 +1,7 @@
 import { asArray } from '../json.ts';
 import type { ProviderAdapter } from './adapter.ts';
 import { openAiChat } from './openai-chat.ts';
+import { nativeApprovals } from './openai-responses-approvals.ts';
 import { removeInlineResults } from './openai-responses-echo.ts';
 import { historyCallIds, restoreTurns } from './openai-responses-history.ts';
 import { createResponsesRelay } from './openai-responses-relay.ts';
@@ -39,4 +40,5 @@ export const openAiResponses: ProviderAdapter = {
   createRelay: createResponsesRelay,
   prepareStream: (request) => request,
   errorBody: openAiChat.errorBody,
+  approvals: nativeApprovals,
 };
