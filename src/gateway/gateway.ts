@@ -1,5 +1,5 @@
 import type { RequestFacts } from '../providers/adapter.ts';
-import { routeModel } from '../providers/route-model.ts';
+import { findRoute, routeModel } from '../providers/route-model.ts';
 import type { Settings } from '../settings.ts';
 import type { Exchange, GatewayDependencies, GatewayRequest } from './exchange.ts';
 import { forwardReply } from './forward-reply.ts';
@@ -33,8 +33,11 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       const skills = request.isForwarded ? 'off' : readSkillsHeader(headers);
       const settings = await dependencies.settings(waitUntil);
       const fallbacks = readListHeader(headers, 'x-omniroute-fallback');
-      const models = [facts.model, ...(fallbacks.length > 0 ? fallbacks : settings.fallbackModels)];
-      const routes = models.map((model) => routeModel(providers, adapter.format, model));
+      const asked = [facts.model, ...fallbacks].map((model) => routeModel(providers, adapter.format, model));
+      // The setting is for all formats; what no provider of this one has is left out.
+      const standing =
+        fallbacks.length > 0 ? [] : settings.fallbackModels.flatMap((model) => findRoute(providers, adapter.format, model) ?? []);
+      const routes = [...asked, ...standing];
       const upstream = createUpstreamRouter(dependencies, request, facts.model, routes);
       await approveAll(dependencies, readListHeader(headers, 'x-omniroute-approve'), request.apiKeyId);
 

@@ -16,15 +16,21 @@ export const speaksFormat = (provider: ProviderConfig, format: WireFormat): bool
 
 /**
  * The provider that a model is asked from: `name/model` picks the provider of that name, a model that a provider lists goes there, and
- * everything else goes to the first provider of the format that lists none. Throws `model_not_found`.
+ * everything else goes to the first provider of the format that lists none; undefined when there is none.
  */
-export function routeModel(providers: readonly ProviderConfig[], format: WireFormat, model: string): ModelRoute {
+export function findRoute(providers: readonly ProviderConfig[], format: WireFormat, model: string): ModelRoute | undefined {
   const candidates = providers.filter((provider) => speaksFormat(provider, format));
   const slash = model.indexOf('/');
   const named = candidates.find((provider) => slash > 0 && provider.name === model.slice(0, slash));
   if (named) return { provider: named, model: model.slice(slash + 1) };
   const listing = candidates.find((provider) => provider.models.some((pattern) => matches(pattern, model)));
   const provider = listing ?? candidates.find(({ models }) => models.length === 0);
-  if (provider) return { provider, model };
-  throw new AppError('model_not_found', `No provider is configured for the model ${model.slice(0, 200)}`);
+  return provider && { provider, model };
+}
+
+/** As `findRoute`, for a model that a client asks for. Throws `model_not_found`. */
+export function routeModel(providers: readonly ProviderConfig[], format: WireFormat, model: string): ModelRoute {
+  const route = findRoute(providers, format, model);
+  if (route === undefined) throw new AppError('model_not_found', `No provider is configured for the model ${model.slice(0, 200)}`);
+  return route;
 }
