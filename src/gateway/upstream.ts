@@ -30,6 +30,8 @@ export const UPSTREAM_IDLE_MS = 120_000;
 /** How often silence is looked for while a body is read: a timer for each chunk would cost more than the chunk. */
 const SILENCE_CHECK_MS = UPSTREAM_IDLE_MS / 8;
 
+const BROKEN_OFF = "The model provider's reply broke off";
+
 const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 
 function credentialHeader(format: WireFormat, apiKey: string): [string, string] {
@@ -62,18 +64,27 @@ export interface UpstreamCall {
   signal: AbortSignal;
 }
 
-/** Sends one request. Rejects with `upstream_unreachable`, or `upstream_timeout` when no reply begins in time. */
-export async function openUpstream(fetch: typeof globalThis.fetch, { url, headers, body, signal }: UpstreamCall): Promise<Response> {
-  const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), UPSTREAM_IDLE_MS);
+/** What the work gives, unless a provider takes longer for it than it may be silent. */
+async function inTime<Result>(work: Promise<Result>, lateMessage: string): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new AppError('upstream_timeout', lateMessage)), UPSTREAM_IDLE_MS);
   try {
-    return await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: AbortSignal.any([signal, timeout.signal]) });
-  } catch (error) {
-    if (signal.aborted) throw error;
-    if (timeout.signal.aborted) throw new AppError('upstream_timeout', `The model provider did not answer within ${UPSTREAM_IDLE_MS} ms`);
-    throw new AppError('upstream_unreachable', 'The model provider cannot be reached');
+    return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Sends one request. Rejects with `upstream_unreachable`, or `upstream_timeout` when no reply begins in time. */
+export async function openUpstream(fetch: typeof globalThis.fetch, { url, headers, body, signal }: UpstreamCall): Promise<Response> {
+  const opening = fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+  try {
+    return await inTime(opening, `The model provider did not answer within ${UPSTREAM_IDLE_MS} ms`);
+  } catch (error) {
+    // A reply that comes after all has nobody to read it.
+    void opening.then((late) => late.body?.cancel()).catch(() => {});
+    if (error instanceof AppError || signal.aborted) throw error;
+    throw new AppError('upstream_unreachable', 'The model provider cannot be reached');
   }
 }
 
@@ -113,28 +124,44 @@ export async function readChunks(
   } catch (error) {
     cancel(error);
     if (error instanceof AppError || signal.aborted) throw error;
-    throw new AppError('upstream_incomplete', "The model provider's reply broke off");
+    throw new AppError('upstream_incomplete', BROKEN_OFF);
   } finally {
     clearInterval(timer);
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-/** Reads a JSON reply. Throws an UpstreamRefusal for an error status and `upstream_invalid` for what is not a JSON object. */
-export async function readJsonReply(response: Response, signal: AbortSignal): Promise<JsonObject> {
-  if (!response.ok) throw new UpstreamRefusal(response);
-  if (response.body === null) throw new AppError('upstream_invalid', 'The model provider sent an empty reply');
+/** The text of a body. One whose length is known to be allowed is read by the runtime, which is faster at it; the signal of its fetch ends that too. */
+async function readReplyText(response: Response, body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<string> {
+  const isEncoded = response.headers.has('content-encoding');
+  const length = Number(response.headers.get('content-length') ?? Number.NaN);
+  if (!isEncoded && length <= MAX_REPLY_BYTES) {
+    try {
+      return await inTime(response.text(), `The model provider did not finish within ${UPSTREAM_IDLE_MS} ms`);
+    } catch (error) {
+      if (error instanceof AppError || signal.aborted) throw error;
+      throw new AppError('upstream_incomplete', BROKEN_OFF);
+    }
+  }
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
-  await readChunks(response.body, signal, (chunk) => {
+  await readChunks(body, signal, (chunk) => {
     size += chunk.length;
     if (size > MAX_REPLY_BYTES) throw new AppError('upstream_invalid', `The model provider's reply exceeds ${MAX_REPLY_BYTES} bytes`);
     text += decoder.decode(chunk, { stream: true });
   });
+  return text + decoder.decode();
+}
+
+/** Reads a JSON reply. Throws an UpstreamRefusal for an error status and `upstream_invalid` for what is not a JSON object. */
+export async function readJsonReply(response: Response, signal: AbortSignal): Promise<JsonObject> {
+  if (!response.ok) throw new UpstreamRefusal(response);
+  if (response.body === null) throw new AppError('upstream_invalid', 'The model provider sent an empty reply');
+  const text = await readReplyText(response, response.body, signal);
   let value: JsonValue;
   try {
-    value = JSON.parse(text + decoder.decode()) as JsonValue;
+    value = JSON.parse(text) as JsonValue;
   } catch {
     throw new AppError('upstream_invalid', 'The model provider sent a reply that is not JSON');
   }
