@@ -11,6 +11,10 @@ export const asArray = (value: JsonValue | undefined): JsonValue[] => (Array.isA
 /** The objects of an array, leaving out everything else in it. */
 export const objectsOf = (value: JsonValue | undefined): JsonObject[] => asArray(value).filter(isJsonObject);
 
+/** The value as a text when it is one or a number, else an empty one. */
+export const asText = (value: JsonValue | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
 /** JSON text with object keys sorted at every level, so that equal values have equal texts (RFC 8785 without its number rules). */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { asText, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { blocksOf, withCallId } from './anthropic-blocks.ts';
 import { readCallArguments } from './call-arguments.ts';
 
@@ -39,7 +39,7 @@ function foldDelta(streamed: StreamedBlock, delta: JsonObject): void {
   const field = TEXT_DELTAS.get(delta.type);
   if (field !== undefined) {
     const added = delta[field];
-    if (block.type === field && typeof added === 'string') streamed.block = { ...block, [field]: `${String(block[field] ?? '')}${added}` };
+    if (block.type === field && typeof added === 'string') streamed.block = { ...block, [field]: `${asText(block[field])}${added}` };
   } else if (delta.type === 'input_json_delta') {
     if (typeof delta.partial_json === 'string') streamed.inputText += delta.partial_json;
   } else if (delta.type === 'citations_delta') {

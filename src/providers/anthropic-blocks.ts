@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
+import { asText, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 import type { CallVisibility, ToolResult } from './adapter.ts';
 import { isThinking, markThinking } from './anthropic-thinking.ts';
 import { readCallArguments } from './call-arguments.ts';
@@ -18,7 +18,7 @@ export const isEmptyText = (block: JsonObject): boolean => block.type === 'text'
 /** A call always has an id; emulators leave it out. */
 export function withCallId(block: JsonObject, messageId: JsonValue | undefined, position: number): JsonObject {
   if (!isCall(block) || (typeof block.id === 'string' && block.id !== '')) return block;
-  return { ...block, id: `toolu_${String(messageId ?? '').replace(/[^a-zA-Z0-9_-]/g, '_')}_${position}` };
+  return { ...block, id: `toolu_${asText(messageId).replace(/[^a-zA-Z0-9_-]/g, '_')}_${position}` };
 }
 
 /** The reply with an id for every call. */

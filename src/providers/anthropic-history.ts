@@ -1,4 +1,4 @@
-import { asArray, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
+import { asArray, asText, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 import type { ProviderAdapter, ToolResult, Transcript } from './adapter.ts';
 import { assistantMessages, blocksOf, isCall, isEmptyText, nameOf, resultBlock } from './anthropic-blocks.ts';
 import { isThinking, unmarkThinking } from './anthropic-thinking.ts';
@@ -33,13 +33,13 @@ type TurnOf = Parameters<ProviderAdapter['restoreTurns']>[1];
 
 const transcriptOf = (message: JsonObject, turnOf: TurnOf): Transcript | undefined =>
   callsOf(message)
-    .map(({ id }) => turnOf(String(id))?.transcript)
+    .map(({ id }) => turnOf(asText(id))?.transcript)
     .find((transcript) => transcript !== undefined);
 
 /** The block under the id that the provider knows. */
 function withOriginalId(block: JsonObject, turnOf: TurnOf): JsonObject {
   const field = isCall(block) ? 'id' : isResult(block) ? 'tool_use_id' : undefined;
-  const id = field === undefined ? undefined : turnOf(String(block[field]))?.id;
+  const id = field === undefined ? undefined : turnOf(asText(block[field]))?.id;
   return field === undefined || id === undefined ? block : { ...block, [field]: id };
 }
 

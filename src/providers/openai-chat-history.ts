@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
+import { asText, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 import type { ProviderAdapter } from './adapter.ts';
 import { toolName } from './openai-chat-reply.ts';
 
@@ -22,7 +22,7 @@ export function restoreTurns(request: JsonObject, turnOf: Parameters<ProviderAda
     const message = messages[position] as JsonObject;
     position += 1;
     const calls = objectsOf(message.tool_calls);
-    const turns = calls.map((call) => turnOf(String(call.id)));
+    const turns = calls.map((call) => turnOf(asText(call.id)));
     if (!turns.some((turn) => turn !== undefined)) {
       restored.push(message);
       continue;
@@ -31,7 +31,7 @@ export function restoreTurns(request: JsonObject, turnOf: Parameters<ProviderAda
     position = next;
     const own = results.map((result) => ({
       ...result,
-      tool_call_id: turnOf(String(result.tool_call_id))?.id ?? result.tool_call_id ?? null,
+      tool_call_id: turnOf(asText(result.tool_call_id))?.id ?? result.tool_call_id ?? null,
     }));
     const transcript = turns.find((turn) => turn?.transcript !== undefined)?.transcript;
     if (isJsonObject(transcript)) {

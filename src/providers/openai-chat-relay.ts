@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { isJsonObject, type JsonObject, objectsOf } from '../json.ts';
+import { asText, isJsonObject, type JsonObject, objectsOf } from '../json.ts';
 import type { CallVisibility, Reply, StreamRelay, ToolCall } from './adapter.ts';
 import { readCallArguments } from './call-arguments.ts';
 import { type CallFragment, createChatAssembler, type StreamedCall } from './openai-chat-assembler.ts';
@@ -100,7 +100,7 @@ export function createChatRelay(
   function nameCallsWithoutId(): JsonObject[] {
     return assembler.calls.flatMap((call, position) => {
       if (call.id !== '') return [];
-      call.id = `call_${String(identity?.id ?? '')}_${round}_${position}`;
+      call.id = `call_${asText(identity?.id)}_${round}_${position}`;
       return call.name === '' || visibility.isHidden(call.name) ? [] : [openCall(call)];
     });
   }

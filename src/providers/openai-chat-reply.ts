@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
+import { asText, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 import type { CallVisibility, ModelTurn, Reply, ToolCall } from './adapter.ts';
 import { readCallArguments } from './call-arguments.ts';
 import { sumUsage } from './usage.ts';
@@ -37,7 +37,7 @@ export function normalizeResponse(response: JsonObject): JsonObject {
   const regular = calls.map((call, position) => {
     const named = isJsonObject(call.function) ? call.function : {};
     const text = typeof named.arguments === 'string' ? named.arguments : JSON.stringify(named.arguments ?? {});
-    const id = typeof call.id === 'string' && call.id !== '' ? call.id : `call_${String(response.id ?? '')}_${position}`;
+    const id = typeof call.id === 'string' && call.id !== '' ? call.id : `call_${asText(response.id)}_${position}`;
     return { ...call, id, type: 'function', function: { ...named, arguments: text } };
   });
   return { ...response, choices: [{ ...choice, message: { ...message, tool_calls: regular } }] };

@@ -1,4 +1,4 @@
-import { type JsonObject, objectsOf } from '../json.ts';
+import { asText, type JsonObject, objectsOf } from '../json.ts';
 import type { ToolResult } from './adapter.ts';
 import { answerCalls, toAnswer } from './openai-responses-answers.ts';
 import { callIdOf, isAnswer, isModelItem, isReasoning, outputOf, toolNamesOf } from './openai-responses-items.ts';
@@ -45,7 +45,7 @@ function inlineItemTest(request: JsonObject, items: readonly JsonObject[]): (ite
     // A result without its call is the client's answer to a provider that knows the call.
     if (isInlineResult(item)) return called.has(callIdOf(item)) || answered.has(callIdOf(item));
     if (item.type !== 'function_call' || answered.has(callIdOf(item))) return false;
-    return !clientTools.has(String(item.name));
+    return !clientTools.has(asText(item.name));
   };
 }
 

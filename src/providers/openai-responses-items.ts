@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, objectsOf } from '../json.ts';
+import { asText, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 
 /** Calls that only the client can answer, whatever they say about themselves. */
 const CLIENT_CALL_TYPES: ReadonlySet<unknown> = new Set([
@@ -47,9 +47,9 @@ export function callNameOf(item: JsonObject): string {
 }
 
 /** Gives a function call an id and arguments that are text; emulators leave them out or send objects. */
-export function normalizeItem(item: JsonObject, responseId: unknown, position: number): JsonObject {
+export function normalizeItem(item: JsonObject, responseId: JsonValue | undefined, position: number): JsonObject {
   if (item.type !== 'function_call' || (callIdOf(item) !== undefined && typeof item.arguments === 'string')) return item;
-  const id = typeof item.id === 'string' && item.id !== '' ? item.id : `call_${String(responseId ?? '')}_${position}`;
+  const id = typeof item.id === 'string' && item.id !== '' ? item.id : `call_${asText(responseId)}_${position}`;
   const text = typeof item.arguments === 'string' ? item.arguments : isJsonObject(item.arguments) ? JSON.stringify(item.arguments) : '';
   return { ...item, call_id: callIdOf(item) ?? id, arguments: text };
 }

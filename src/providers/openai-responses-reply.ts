@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
+import { asText, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 import type { CallVisibility, ModelTurn, Reply } from './adapter.ts';
 import { approvalItem } from './openai-responses-approvals.ts';
 import { inlineItems, markItemId } from './openai-responses-echo.ts';
@@ -41,7 +41,7 @@ export const followsHiddenCall = (item: JsonObject, last: JsonObject | undefined
 /** A response without the tools that the client did not send. */
 export function hideTools(response: JsonObject, visibility: CallVisibility): JsonObject {
   const tools = objectsOf(response.tools);
-  const visible = tools.filter((tool) => tool.type !== 'function' || !visibility.isHidden(String(tool.name)));
+  const visible = tools.filter((tool) => tool.type !== 'function' || !visibility.isHidden(asText(tool.name)));
   return visible.length === tools.length ? response : { ...response, tools: visible };
 }
 
