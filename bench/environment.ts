@@ -1,4 +1,4 @@
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { createClient } from '@libsql/client/web';
 import { bundleWorker } from '../dev/bundle-worker.ts';
 import { runMigrations } from '../dev/migrate.ts';
-import { findFreePort } from '../dev/stack/ports.ts';
 import { openDatabase } from '../src/db/client.ts';
 import { skills } from '../src/db/schema.ts';
 import type { Target } from './client.ts';
@@ -23,7 +22,8 @@ export interface Environment {
   /** The product with a key that owns so many skills. */
   product(skillCount: number): Target;
   workers: { proxy: WorkerSpec; product: WorkerSpec };
-  databaseUrl: string;
+  /** Milliseconds that the database has spent on requests so far. */
+  databaseBusyMs(): Promise<number>;
   folder: string;
   close(): Promise<void>;
 }
@@ -37,19 +37,31 @@ async function startMockUpstream(closing: Closing): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The embedded libSQL in a process of its own, as in every deployment. */
-async function startDatabase(folder: string, closing: Closing): Promise<string> {
-  const port = await findFreePort();
-  const env = { ...process.env, DATA_DIR: folder, LIBSQL_PORT: String(port), LIBSQL_AUTH_TOKEN: '' };
-  const program = join(import.meta.dirname, '..', 'dev', 'libsql-server.ts');
-  const child = spawn(process.execPath, [program], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-  closing.push(() => child.stdin.end());
-  await once(child.stdout, 'data');
-  const url = `http://127.0.0.1:${port}`;
+interface Database {
+  url: string;
+  /** Milliseconds that it has spent on requests since it was started. */
+  busyMs(): Promise<number>;
+}
+
+/** The embedded libSQL with the tables of the gateway, in a process of its own, as in every deployment. */
+async function startDatabase(folder: string, closing: Closing): Promise<Database> {
+  const child = fork(join(import.meta.dirname, 'database.ts'), [join(folder, 'bench.db')], { stdio: 'inherit' });
+  closing.push(async () => {
+    child.disconnect();
+    await once(child, 'exit');
+  });
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const client = createClient({ url });
   await runMigrations(client);
   client.close();
-  return url;
+  return {
+    url,
+    async busyMs() {
+      child.send('busyMs');
+      const [{ busyMs }] = (await once(child, 'message')) as [{ busyMs: number }];
+      return busyMs;
+    },
+  };
 }
 
 async function createKey(productUrl: string): Promise<{ id: string; key: string }> {
@@ -81,8 +93,8 @@ export async function startEnvironment(skillCounts: readonly number[], workerdOp
   };
   try {
     const upstreamUrl = await startMockUpstream(closing);
-    const databaseUrl = await startDatabase(folder, closing);
-    const variables = { MANAGEMENT_TOKEN, LIBSQL_URL: databaseUrl, OPENAI_BASE_URL: `${upstreamUrl}/v1`, OPENAI_API_KEY: 'bench' };
+    const database = await startDatabase(folder, closing);
+    const variables = { MANAGEMENT_TOKEN, LIBSQL_URL: database.url, OPENAI_BASE_URL: `${upstreamUrl}/v1`, OPENAI_API_KEY: 'bench' };
     const workers = {
       proxy: {
         name: 'proxy',
@@ -98,7 +110,7 @@ export async function startEnvironment(skillCounts: readonly number[], workerdOp
     const targets = new Map<number, Target>();
     for (const count of skillCounts) {
       const { id, key } = await createKey(product);
-      await storeSkills(databaseUrl, id, count);
+      await storeSkills(database.url, id, count);
       targets.set(count, { url: `${product}${CHAT_PATH}`, apiKey: key });
     }
     const apiKey = targets.get(0)?.apiKey ?? 'none';
@@ -111,7 +123,7 @@ export async function startEnvironment(skillCounts: readonly number[], workerdOp
         return target;
       },
       workers,
-      databaseUrl,
+      databaseBusyMs: database.busyMs,
       folder,
       close,
     };

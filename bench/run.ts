@@ -59,7 +59,7 @@ const comparisons: Comparison[] = [
       contextLength: LARGE_CONTEXT_LENGTH,
       skillCount,
       rounds: roundsOf(200),
-      metrics: [{ of: 'total', maxRatio: skillCount === 0 ? 1.05 : 1.3 }],
+      metrics: [{ of: 'total', maxRatio: 1.3 }],
     }),
   ),
 ];
