@@ -5,39 +5,45 @@ import { findRoute, routeModel } from '../../src/providers/route-model.ts';
 const provider = (name: string, format: ProviderConfig['format'], models: string[] = []): ProviderConfig => ({
   name,
   format,
-  baseUrl: `https://${name}.test`,
+  baseUrl: `https://${name}.example`,
   apiKey: undefined,
   models,
 });
 const providers = [
-  provider('openai', 'openai'),
-  provider('groq', 'openai', ['llama-*', 'exact']),
+  provider('listed', 'openai', ['llama-*', 'qwen']),
+  provider('main', 'openai'),
   provider('other', 'openai'),
+  provider('native', 'openai-responses', ['o9']),
   provider('claude', 'anthropic', ['claude-*']),
 ];
 
 describe('routeModel', () => {
-  it.each([
-    ['gpt-5', 'openai', 'gpt-5'],
-    ['groq/gpt-5', 'groq', 'gpt-5'],
-    ['other/vendor/model', 'other', 'vendor/model'],
-    ['vendor/model', 'openai', 'vendor/model'],
-    ['llama-3', 'groq', 'llama-3'],
-    ['exact', 'groq', 'exact'],
-    ['exactly', 'openai', 'exactly'],
-    ['/odd', 'openai', '/odd'],
-  ])('sends %s to %s as %s', (asked, name, model) => {
-    expect(routeModel(providers, 'openai', asked)).toMatchObject({ provider: { name }, model });
+  it.each<[string, ProviderConfig['format'], string, string]>([
+    ['gpt-x', 'openai', 'main', 'gpt-x'],
+    ['other/gpt-x', 'openai', 'other', 'gpt-x'],
+    ['llama-5', 'openai', 'listed', 'llama-5'],
+    ['qwen', 'openai', 'listed', 'qwen'],
+    ['qwen-2', 'openai', 'main', 'qwen-2'],
+    ['listed/anything', 'openai', 'listed', 'anything'],
+    ['meta/llama-5', 'openai', 'main', 'meta/llama-5'],
+    ['other/meta/llama', 'openai', 'other', 'meta/llama'],
+    ['/x', 'openai', 'main', '/x'],
+    ['o9', 'openai-responses', 'native', 'o9'],
+    ['gpt-x', 'openai-responses', 'main', 'gpt-x'],
+    ['claude-x', 'anthropic', 'claude', 'claude-x'],
+  ])('%s in %s goes to %s as %s', (model, format, name, asked) => {
+    const route = routeModel(providers, format, model);
+    expect([route.provider.name, route.model]).toEqual([name, asked]);
   });
 
-  it('finds OpenAI’s responses beside its chat', () => {
-    expect(routeModel(providers, 'openai-responses', 'gpt-5').provider.name).toBe('openai');
-  });
-
-  it('keeps formats apart, and says which model nobody has', () => {
-    expect(routeModel(providers, 'anthropic', 'claude-4').provider.name).toBe('claude');
-    expect(findRoute(providers, 'anthropic', 'groq/llama-3')).toBeUndefined();
-    expect(() => routeModel(providers, 'anthropic', 'gpt-5')).toThrow('No provider is configured for the model gpt-5');
-    expect(() => routeModel(providers, 'gemini', 'x')).toThrow(expect.objectContaining({ code: 'model_not_found' }));
+  it.each<[string, ProviderConfig['format']]>([
+    ['gpt-x', 'anthropic'],
+    ['main/gpt-x', 'anthropic'],
+    ['o9', 'gemini'],
+  ])('%s in %s is not known', (model, format) => {
+    expect(findRoute(providers, format, model)).toBeUndefined();
+    expect(() => routeModel(providers, format, model)).toThrow(
+      expect.objectContaining({ code: 'model_not_found', message: `No provider is configured for the model ${model}` }),
+    );
   });
 });
