@@ -25,7 +25,7 @@ export function createApp(services: Services): Hono<AppEnv> {
     c.set('stopwatch', createStopwatch(services.now));
     await next();
     await discardBody(c.req.raw).catch(() => {});
-    c.res.headers.set('x-omniroute-request-id', c.var.requestId);
+    c.res.headers.set('x-omniroute-request-id', c.get('requestId'));
   });
   app.onError((error, c) => errorResponse(error, c));
   app.notFound((c) => errorResponse(new AppError('not_found', `No such endpoint: ${c.req.method} ${c.req.path}`), c));

@@ -22,7 +22,7 @@ function readCredential(c: Context<AppEnv>): string | undefined {
 async function identify(c: Context<AppEnv>): Promise<Principal | undefined> {
   const credential = readCredential(c);
   if (credential === undefined || credential === '') return undefined;
-  const { config, apiKeys } = c.var.services;
+  const { config, apiKeys } = c.get('services');
   // Keys first: they are in a cache, and what has not their shape is in no database, while the token costs two digests.
   const key = await apiKeys.find(credential, (work) => c.executionCtx.waitUntil(work));
   if (key) return { kind: 'key', apiKeyId: key.id, scopes: SCOPES.filter((scope) => key.scopes.includes(scope)) };
@@ -31,7 +31,7 @@ async function identify(c: Context<AppEnv>): Promise<Principal | undefined> {
 }
 
 async function requirePrincipal(c: Context<AppEnv>): Promise<Principal> {
-  const principal = await c.var.stopwatch.time('auth', () => identify(c));
+  const principal = await c.get('stopwatch').time('auth', () => identify(c));
   if (principal === undefined) throw new AppError('unauthorized', 'A valid API key is required: send it as Authorization: Bearer <key>');
   return principal;
 }

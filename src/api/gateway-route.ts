@@ -21,21 +21,23 @@ export async function answerByGateway(c: Context<AppEnv>, { adapter, path, isFor
   readClientId(c, 'idempotency-key');
   readClientId(c, 'x-omniroute-session');
   const bytes = await readBytes(c.req.raw);
-  const response = await c.var.services.gateway.handle({
+  // Each look at `c.var` makes a new object of all variables.
+  const { services, principal, requestId, stopwatch } = c.var;
+  const response = await services.gateway.handle({
     adapter,
     path,
     isForwarded,
     body: parseJsonObject(bytes),
     bytes,
     headers: c.req.raw.headers,
-    apiKeyId: ownerOf(c.var.principal),
-    requestId: c.var.requestId,
+    apiKeyId: ownerOf(principal),
+    requestId,
     location: locationOf(c.req.raw),
     signal: c.req.raw.signal,
     waitUntil: (work) => c.executionCtx.waitUntil(work),
-    stopwatch: c.var.stopwatch,
+    stopwatch,
   });
-  response.headers.set('server-timing', c.var.stopwatch.header());
+  response.headers.set('server-timing', stopwatch.header());
   return response;
 }
 
