@@ -57,6 +57,7 @@ class TryNextHost extends Error {
 }
 
 const unavailable = () => new SkillError('No sandbox host is available', { beforeRun: true });
+const busy = () => new SkillError('All sandbox hosts are busy', { beforeRun: true });
 const cancelled = () => new SkillError('The run was cancelled');
 
 /** Largest answer that a host may give to this run: JSON takes up to 6 bytes for a character, base64 4 for 3. */
@@ -164,6 +165,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     // The types of Workers leave open what kind of buffer it is.
     const body = new TextEncoder().encode(JSON.stringify(request)) as Uint8Array<ArrayBuffer>;
     if (body.length > MAX_REQUEST_BYTES) throw new SkillError(`Program and files are larger than ${MAX_REQUEST_BYTES} bytes`);
+    let isFull = false;
     let isImageMissing = false;
     for (const host of directory.candidates(location)) {
       if (signal.aborted) throw cancelled();
@@ -177,11 +179,14 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         return result;
       } catch (error) {
         if (!(error instanceof TryNextHost)) throw error;
+        isFull ||= error.code === 'queue_full';
         isImageMissing ||= error.code === 'image_missing';
         if (error.code === 'queue_full' || error.code === 'image_missing') host.reportSuccess();
         else host.reportFailure(now());
       }
     }
+    // A host that is full may run it later, whatever the others lack.
+    if (isFull) throw busy();
     throw isImageMissing ? new SkillError(`Sandbox image is not installed: ${request.image}`, { beforeRun: true }) : unavailable();
   }
 

@@ -200,7 +200,6 @@ describe('run', () => {
 
   it.each<[string, Handler]>([
     ['none can be reached', unreachable],
-    ['all are full', failing('queue_full')],
     ['all are shutting down', failing('draining')],
     ['none has a Docker', failing('docker_unavailable')],
   ])('has no host when %s', async (_, handler) => {
@@ -208,6 +207,18 @@ describe('run', () => {
     const failure = await client.run(run, never).catch((error) => error);
     expect(failure).toBeInstanceOf(SkillError);
     expect(failure).toMatchObject({ message: 'No sandbox host is available', beforeRun: true });
+  });
+
+  it.each<[string, Handler]>([
+    ['all of them', failing('queue_full')],
+    ['one, and the other cannot be reached', unreachable],
+    ['one, and the other is shutting down', failing('draining')],
+    ['one, and the other lacks the image', failing('image_missing')],
+  ])('says that hosts are busy when those that are full are %s', async (_, second) => {
+    const { client } = createNetwork({ one: failing('queue_full'), two: second });
+    const failure = await client.run(run, never).catch((error) => error);
+    expect(failure).toBeInstanceOf(SkillError);
+    expect(failure).toMatchObject({ message: 'All sandbox hosts are busy', beforeRun: true });
   });
 
   it('says which image is on no host', async () => {
