@@ -2,6 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Pipelines } from './pipelines.ts';
 import { HranaError, pipelineRequest } from './protocol.ts';
 
+const NAMES = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * Whether a page in a browser may be asking: those of other sites send an Origin, and those that have bound their own name to our
+ * address send that name as the Host. Neither needs the user to know.
+ */
+function mayBePage({ headers, socket }: IncomingMessage): boolean {
+  const host = headers.host?.toLowerCase();
+  // A client leaves the port out when it is that of HTTP.
+  const port = socket.localPort === 80 ? '' : `:${socket.localPort}`;
+  return headers.origin !== undefined || !NAMES.some((name) => host === `${name}${port}`);
+}
+
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Answers one HTTP request; failures become `{ message, code }`, as the clients of Hrana read them. */
@@ -15,6 +28,7 @@ export async function answerRequest(
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
   try {
+    if (mayBePage(request)) return send(403, { message: 'Pages in a browser may not use this server', code: 'FORBIDDEN' });
     if (authToken !== undefined && request.headers.authorization !== `Bearer ${authToken}`)
       return send(401, { message: 'Missing or wrong auth token', code: 'AUTH_INVALID' });
     const route = `${request.method} ${request.url}`;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -35,6 +36,15 @@ async function errorOf(work: Promise<unknown>): Promise<LibsqlError> {
 
 const pipeline = (url: string, body: unknown, init: RequestInit = {}) =>
   fetch(`${url}/v3/pipeline`, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), ...init });
+
+/** The status of a version check whose Host header says `host`. */
+const statusAs = (port: number, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path: '/v2', headers: { host } }, (response) => resolve(response.resume().statusCode)).once(
+      'error',
+      reject,
+    );
+  });
 
 describe('client operations', () => {
   it('executes statements with positional and named arguments', async () => {
@@ -209,6 +219,29 @@ describe('errors', () => {
     expect((await errorOf(client.execute('SELECT 1'))).code).toBe('AUTH_INVALID');
     const allowed = createClient({ url: server.url, authToken: 'secret' });
     expect((await allowed.execute('SELECT 1 AS one')).rows[0]?.one).toBe(1);
+  });
+
+  it('refuses what a page in a browser sends, and runs none of it', async () => {
+    const { server, client } = await startWithTable();
+    const requests = [{ type: 'execute', stmt: { sql: 'DROP TABLE items' } }, { type: 'close' }];
+    const response = await pipeline(server.url, { requests }, { headers: { 'content-type': 'text/plain', origin: 'http://a.example' } });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toEqual({ message: 'Pages in a browser may not use this server', code: 'FORBIDDEN' });
+    expect(await names(client)).toEqual([]);
+  });
+
+  it.each([
+    ['127.0.0.1', 200],
+    ['localhost', 200],
+    ['LOCALHOST', 200],
+    ['[::1]', 200],
+    ['rebound.example', 403],
+    ['127.0.0.1.rebound.example', 403],
+  ])('asked as %s answers %i', async (name, status) => {
+    const { server } = await start();
+    expect(await statusAs(server.port, `${name}:${server.port}`)).toBe(status);
+    expect(await statusAs(server.port, `${name}:1`)).toBe(403);
+    expect(await statusAs(server.port, name)).toBe(403);
   });
 
   it('answers the version checks and nothing else', async () => {
