@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { EXECUTION_STATUSES, type Execution } from '../execution/execution.ts';
+import { replySlowly } from '../gateway/slow-reply.ts';
 import type { Services } from '../services.ts';
 import type { WaitUntil } from '../timed-cache.ts';
 import type { AppEnv } from './app-env.ts';
@@ -73,15 +74,24 @@ export const executions = new Hono<AppEnv>()
     const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work);
     const idempotencyKey = readClientId(c, 'idempotency-key');
     const skill = await findSkill(services, principal, body, waitUntil);
+    const left = new AbortController();
+    const claimed = Promise.withResolvers<void>();
     const run = services.executor.execute(skill, body.input, {
       apiKeyId: ownerOf(principal),
       sessionId: body.sessionId,
       requestId: idempotencyKey ?? requestId,
       callId: CALL_ID,
-      signal: c.req.raw.signal,
+      signal: AbortSignal.any([c.req.raw.signal, left.signal]),
+      onClaimed: claimed.resolve,
       location: locationOf(c.req.raw),
     });
     // Its end is recorded even when the client leaves before it.
     waitUntil(run.catch(() => {}));
-    return c.json({ execution: toBody(await run) });
+    return replySlowly({
+      work: run.then((execution) => ({ body: JSON.stringify({ execution: toBody(execution) }), headers: {} })),
+      certain: claimed.promise,
+      headers: () => new Headers({ 'content-type': 'application/json' }),
+      onLeave: () => left.abort(new Error('The client left')),
+      now: services.now,
+    });
   });

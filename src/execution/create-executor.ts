@@ -95,6 +95,7 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
           : undefined;
       const { execution, repeated } = await executions.claim(row, approval);
       if (repeated) return awaitExecution(execution, { executions, sleep, now, signal });
+      context.onClaimed?.();
       if (!prepared.success || refusal !== undefined) return execution;
       const { runnable, data } = prepared;
       const run = (attemptSignal: AbortSignal) => runnable.run(data, contextFor(execution, attemptSignal, context));
@@ -132,6 +133,11 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
     isReadOnly(skill, input) {
       const prepared = prepare(skill, input);
       return prepared.success && prepared.runnable.isReadOnly(prepared.data);
+    },
+
+    sequenceKey(skill, input) {
+      const prepared = prepare(skill, input);
+      return prepared.success ? prepared.runnable.sequenceKey?.(prepared.data) : undefined;
     },
 
     async findDecision(skill, input, { apiKeyId, requestId, callId }) {

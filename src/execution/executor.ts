@@ -12,6 +12,8 @@ export interface ExecuteContext {
   callId: string;
   /** Fires when the client leaves. */
   signal: AbortSignal;
+  /** Called once the call is claimed: from then on it is told by its execution, however it ends. */
+  onClaimed?: () => void;
   /** False leaves only the built-in skills. */
   customSkillExecutionEnabled?: boolean;
   /** Where the request came in, as in Cloudflare's `request.cf`: a sandbox near to it is tried first. */
@@ -44,6 +46,8 @@ export interface Executor {
   checkInput(skill: Skill, input: JsonValue): string | undefined;
   /** Whether the input fits the skill and a run with it changes nothing anywhere. */
   isReadOnly(skill: Skill, input: JsonValue): boolean;
+  /** Calls of one turn with the same key have to run one after the other, in their order. */
+  sequenceKey(skill: Skill, input: JsonValue): string | undefined;
 }
 
 /** What people have decided about calls of `hybrid` skills. */

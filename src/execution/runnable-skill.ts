@@ -19,6 +19,7 @@ function createBuiltinRunnable(skill: BuiltinSkill): Runnable {
   return {
     parse: (input) => skill.parse(input),
     isReadOnly: (data) => skill.isReadOnly(data),
+    sequenceKey: (data) => skill.sequenceKey(data),
     run: (data, context) => skill.execute(data, context),
   };
 }

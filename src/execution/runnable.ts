@@ -7,6 +7,8 @@ export interface Runnable {
   parse(input: JsonValue): { success: true; data: unknown } | { success: false; error: string };
   /** Whether a run with this data changes nothing anywhere. */
   isReadOnly(data: unknown): boolean;
+  /** Calls of one turn with the same key run one after the other, in their order. */
+  sequenceKey?(data: unknown): string | undefined;
   /** Rejects with a SkillError when the caller should read why. */
   run(data: unknown, context: SkillContext): Promise<JsonObject>;
 }

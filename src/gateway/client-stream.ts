@@ -6,6 +6,8 @@ export interface ClientStream {
   /** Writes without ending the silence, unless the client has not taken what came before. */
   probe(text: string): void;
   close(): void;
+  /** Breaks the connection off, so that what was written does not look complete. */
+  fail(error: unknown): void;
   /** Milliseconds since something was last written. */
   silentMs(): number;
 }
@@ -73,6 +75,12 @@ export function createClientStream(onLeave: () => void, now: () => number): Clie
       send();
       if (open) controller.close();
       open = false;
+    },
+    fail(error) {
+      clearTimeout(timer);
+      if (open) controller.error(error);
+      open = false;
+      wakeAll();
     },
     silentMs: () => now() - lastWrite,
   };

@@ -5,7 +5,8 @@ import { readChunks } from './upstream.ts';
 const MAX_EVENT_CHARS = 16 * 1024 * 1024;
 
 /**
- * Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) until the body ends. What the events of one
+ * Reads server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) until the body ends, or
+ * until `isOver` says that the last event has come: some servers then leave the connection open. What the events of one
  * network chunk give is written at once, so that a burst stays a burst.
  */
 export async function readEventStream(
@@ -13,13 +14,14 @@ export async function readEventStream(
   signal: AbortSignal,
   onData: (data: string) => string,
   write: (text: string) => Promise<void> | undefined,
+  isOver: () => boolean = () => false,
 ): Promise<void> {
   const decoder = new TextDecoder();
   let text = '';
   const parser = createParser({
     maxBufferSize: MAX_EVENT_CHARS,
     onEvent: (event) => {
-      text += onData(event.data);
+      if (!isOver()) text += onData(event.data);
     },
     onError: (error) => {
       if (error.type === 'max-buffer-size-exceeded') {
@@ -42,7 +44,8 @@ export async function readEventStream(
     }
     return flush();
   };
-  await readChunks(body, signal, (chunk) => feed(decoder.decode(chunk, { stream: true })));
+  await readChunks(body, signal, (chunk) => feed(decoder.decode(chunk, { stream: true })), isOver);
+  if (isOver()) return;
   // A last event whose blank line is missing still counts, as providers that close early leave it out.
   await feed(`${decoder.decode()}\n\n`);
 }

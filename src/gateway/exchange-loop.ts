@@ -16,8 +16,8 @@ export interface ExchangeLoop {
   run(callModel: (request: JsonObject) => Promise<JsonObject>, signal: AbortSignal): Promise<{ reply: Reply; visibility: CallVisibility }>;
 }
 
-/** What plain and streamed replies have in common: bounds, owned calls, suspension of mixed turns and the report. */
-export function createExchangeLoop(exchange: Exchange): ExchangeLoop {
+/** What plain and streamed replies have in common: bounds, owned calls, suspension of mixed turns and the report. `onCallsBegin` hears of each turn. */
+export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void = () => {}): ExchangeLoop {
   const { dependencies, request, settings, original, injected, selected, resultMode, approvedExecutions } = exchange;
   const { executor, suspendedTurns, now, newId, log } = dependencies;
   const { adapter, apiKeyId, requestId, headers, location, stopwatch } = request;
@@ -55,6 +55,7 @@ export function createExchangeLoop(exchange: Exchange): ExchangeLoop {
     },
     async run(callModel, signal) {
       const runCalls = (calls: readonly ToolCall[]) => {
+        onCallsBegin();
         for (const { name } of calls) log.info('skills.interception.tool_call_detected', { requestId, tool: name });
         return stopwatch.time('tools', () => runner.run(calls, { signal, deadline: deadline(), shorten: bounds.shorten }));
       };

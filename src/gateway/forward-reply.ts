@@ -30,6 +30,7 @@ export async function forwardRefusal(adapter: ProviderAdapter, { response }: Ups
   const headers = clientHeaders(response);
   headers.delete('content-length');
   headers.delete('content-encoding');
+  headers.delete('location');
   const text = await refusalText(response);
   if (isJson(text)) return new Response(text, { status: response.status, headers });
   headers.set('content-type', 'application/json');

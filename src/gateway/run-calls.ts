@@ -33,6 +33,8 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
   const approvalRequests = new Map<string, ApprovalRequest>();
   const usedCallIds = new Map<string, number>();
   const early = new Map<string, Promise<CallOutcome>>();
+  /** Keys of calls of the present turn that will run when it is over. */
+  const waiting = new Set<string>();
 
   /** Call ids name a claim, and some providers begin them anew in every round. */
   function claimId(callId: string): string {
@@ -67,6 +69,26 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
     }
   }
 
+  function sequenceKey(call: ToolCall): string | undefined {
+    const skill = skillFor(call);
+    return skill && call.arguments.readable ? executor.sequenceKey(skill, call.arguments.value) : undefined;
+  }
+
+  /** Runs calls at the same time, but those with the same key one after the other. */
+  function inSequence(): (call: ToolCall, callId: string, signals: RunSignals) => Promise<CallOutcome> {
+    const last = new Map<string, Promise<unknown>>();
+    return (call, callId, signals) => {
+      const key = sequenceKey(call);
+      if (key === undefined) return runCall(call, callId, signals);
+      const outcome = (last.get(key) ?? Promise.resolve()).then(() => runCall(call, callId, signals));
+      last.set(
+        key,
+        outcome.catch(() => {}),
+      );
+      return outcome;
+    };
+  }
+
   return {
     executions,
     get approvalRequests() {
@@ -75,7 +97,12 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
     startEarly(call, signals) {
       const skill = skillFor(call);
       const mayStart = skill?.policy === 'auto' && call.arguments.readable && executor.isReadOnly(skill, call.arguments.value);
-      if (!mayStart || early.has(call.id) || early.size >= MAX_PARALLEL_CALLS) return;
+      const key = sequenceKey(call);
+      const isBehindAnother = key !== undefined && waiting.has(key);
+      if (!mayStart || isBehindAnother || early.has(call.id) || early.size >= MAX_PARALLEL_CALLS) {
+        if (key !== undefined) waiting.add(key);
+        return;
+      }
       const outcome = runCall(call, claimId(call.id), signals);
       // Nobody may come to take it: then a client has left, or the reply broke off.
       outcome.catch(() => {});
@@ -84,16 +111,19 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
     async run(calls, { shorten, ...signals }) {
       const started = new Map(early);
       early.clear();
+      waiting.clear();
+      const runNext = inSequence();
       const claimed = calls.map((call) => {
         const begun = started.get(call.id);
         started.delete(call.id);
         return { call, begun, callId: begun ? call.id : claimId(call.id) };
       });
-      const outcomes = await mapBounded(claimed, MAX_PARALLEL_CALLS, ({ call, begun, callId }) => begun ?? runCall(call, callId, signals));
+      const outcomes = await mapBounded(claimed, MAX_PARALLEL_CALLS, ({ call, begun, callId }) => begun ?? runNext(call, callId, signals));
       return outcomes.map(({ body, failed, summary }, position): ToolResult => {
         const { id, name } = calls[position] as ToolCall;
         if (summary) executions.push(summary);
         log.info(failed ? 'skills.interception.execution_failed' : 'skills.interception.execution_complete', {
+          requestId: context.requestId,
           tool: name,
           ...(summary && { executionId: summary.id, status: summary.status, durationMs: summary.durationMs }),
         });

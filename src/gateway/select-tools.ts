@@ -77,6 +77,3 @@ export function injectSelected(adapter: ProviderAdapter, request: JsonObject, se
   const toolsOf = (offered: readonly OfferedSkill[]) => offered.map(({ toolFor }) => toolFor(adapter));
   return adapter.injectTools(request, toolsOf(selected.before), toolsOf(selected.after));
 }
-
-/** Value of `x-omniroute-skills-injected`: name@version of each, in the order of the tools. */
-export const injectedHeader = ({ before, after }: SelectedTools): string => [...before, ...after].map(({ key }) => key).join(', ');

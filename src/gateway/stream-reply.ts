@@ -4,7 +4,7 @@ import { readEventStream } from './event-stream.ts';
 import type { Exchange } from './exchange.ts';
 import { createExchangeLoop } from './exchange-loop.ts';
 import { clientHeaders, forwardRefusal } from './forward-reply.ts';
-import { injectedHeader } from './select-tools.ts';
+import { injectedHeader } from './reply-headers.ts';
 import { UpstreamRefusal } from './upstream.ts';
 
 /** How long a stream may be silent before the format's keepalive is sent. */
@@ -50,7 +50,7 @@ export async function stream(exchange: Exchange): Promise<Response> {
       if (!response.ok) throw new UpstreamRefusal(response);
       body = requireEventStream(response);
     }
-    await readEventStream(body, signal, relay.push, client.write);
+    await readEventStream(body, signal, relay.push, client.write, relay.isOver);
     body = undefined;
     const { response, text } = relay.endRound();
     if (text !== '') await client.write(text);

@@ -88,11 +88,12 @@ export async function openUpstream(fetch: typeof globalThis.fetch, { url, header
   }
 }
 
-/** Hands over the chunks of a body until it ends. Rejects with `upstream_timeout`, `upstream_incomplete`, or the client's abort reason. */
+/** Hands over the chunks of a body until it ends or `isOver` says that nothing of worth can follow. Rejects with `upstream_timeout`, `upstream_incomplete`, or the client's abort reason. */
 export async function readChunks(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
   onChunk: (chunk: Uint8Array) => Promise<void> | undefined,
+  isOver: () => boolean,
 ): Promise<void> {
   const reader = body.getReader();
   let fault: AppError | undefined;
@@ -120,6 +121,7 @@ export async function readChunks(
         await taken;
       }
       checks = 0;
+      if (isOver()) return cancel(undefined);
     }
   } catch (error) {
     cancel(error);
@@ -146,11 +148,12 @@ async function readReplyText(response: Response, body: ReadableStream<Uint8Array
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
-  await readChunks(body, signal, (chunk) => {
+  const takeChunk = (chunk: Uint8Array): undefined => {
     size += chunk.length;
     if (size > MAX_REPLY_BYTES) throw new AppError('upstream_invalid', `The model provider's reply exceeds ${MAX_REPLY_BYTES} bytes`);
     text += decoder.decode(chunk, { stream: true });
-  });
+  };
+  await readChunks(body, signal, takeChunk, () => false);
   return text + decoder.decode();
 }
 

@@ -118,6 +118,8 @@ export type Transcript = JsonValue;
 export interface StreamRelay {
   /** Takes the data of one upstream event. */
   push(data: string): string;
+  /** Whether the round's last event has come. */
+  isOver(): boolean;
   /** Ends a round: the body that a plain call would have given, and what is left to say of it. Throws an AppError when the stream broke off. */
   endRound(): { response: JsonObject; text: string };
   /** The events that close the stream. */
@@ -146,6 +148,8 @@ export interface ProviderAdapter {
   withModel(request: JsonObject, model: string): JsonObject;
   /** Puts tools (in the provider's shape) before and after the client's own. Throws an AppError for a request that cannot have any added. */
   injectTools(request: JsonObject, before: readonly JsonObject[], after: readonly JsonObject[]): JsonObject;
+  /** Whether a plain reply is one of this format at all. */
+  isReply(response: JsonObject): boolean;
   readTurn(response: JsonObject): ModelTurn;
   /** The request of the next round: the reply as it came, then one result for each call, in call order; a paused reply has none. */
   appendToolResults(request: JsonObject, response: JsonObject, results: readonly ToolResult[]): JsonObject;

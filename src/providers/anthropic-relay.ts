@@ -173,6 +173,7 @@ export function createAnthropicRelay(
       }
       return relayEvent(event, data);
     },
+    isOver: () => assembler.ended,
     endRound() {
       if (!assembler.ended) throw new AppError('upstream_incomplete', "The model provider's stream ended early");
       const response = assembler.response();

@@ -76,6 +76,7 @@ export const anthropic: ProviderAdapter = {
   describeRequest,
   withModel: (request, model) => ({ ...request, model }),
   injectTools,
+  isReply: ({ content }) => Array.isArray(content),
   readTurn,
   appendToolResults,
   releaseToolChoice,

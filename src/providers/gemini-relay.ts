@@ -71,6 +71,8 @@ export function createGeminiRelay(
       announceCalls();
       return (shown ? writer.write(shown) : '') + writer.rest();
     },
+    // The API marks no event as the last one: usage may follow the finish reason.
+    isOver: () => false,
     endRound() {
       if (!assembler.ended) throw new AppError('upstream_incomplete', "The model provider's stream ended early");
       const response = assembler.response();

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json.ts';
 import type { ProviderAdapter } from './adapter.ts';
 import { errorBody } from './gemini-error.ts';
 import { type ChunkWriter, createChunkWriter, type GeminiFraming } from './gemini-framing.ts';
@@ -27,6 +28,8 @@ const shared: Omit<ProviderAdapter, 'describeRequest' | 'createRelay' | 'keepali
   },
   withModel: (request) => request,
   injectTools,
+  // A refused prompt has no candidates.
+  isReply: ({ candidates, promptFeedback }) => Array.isArray(candidates) || isJsonObject(promptFeedback),
   readTurn,
   appendToolResults: (request, response, results) => withContents(request, roundContents(response, results)),
   releaseToolChoice,

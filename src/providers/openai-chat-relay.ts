@@ -115,6 +115,7 @@ export function createChatRelay(
       identity ??= { id: chunk.id ?? null, created: chunk.created ?? null, model: chunk.model ?? null };
       return relayChunk(chunk, data);
     },
+    isOver: () => done,
     endRound() {
       if (assembler.finishReason === null && !done) throw new AppError('upstream_incomplete', "The model provider's stream ended early");
       const calls = nameCallsWithoutId();

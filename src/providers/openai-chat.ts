@@ -59,6 +59,7 @@ export const openAiChat: ProviderAdapter = {
   describeRequest,
   withModel: (request, model) => ({ ...request, model }),
   injectTools: (request, before, after) => ({ ...request, tools: [...before, ...asArray(request.tools), ...after] }),
+  isReply: ({ choices }) => isJsonObject(objectsOf(choices)[0]?.message),
   readTurn: (response) => readTurn(normalizeResponse(response)),
   appendToolResults: (request, response, results) =>
     withMessages(request, [messageOf(normalizeResponse(response)), ...results.map(toolMessage)]),

@@ -86,6 +86,7 @@ export function createResponsesRelay(
       const opening = ensureCreated();
       return opening + (streamed ? items.push(streamed, event, data) : writer.write(event, data));
     },
+    isOver: () => assembler.ended,
     endRound() {
       if (!assembler.ended) throw new AppError('upstream_incomplete', "The model provider's stream ended early");
       const text = ensureCreated() + items.endRound();

@@ -28,6 +28,7 @@ export const openAiResponses: ProviderAdapter = {
   describeRequest,
   withModel: (request, model) => ({ ...request, model }),
   injectTools: (request, before, after) => askForReasoning({ ...request, tools: [...before, ...asArray(request.tools), ...after] }),
+  isReply: ({ output }) => Array.isArray(output),
   readTurn,
   appendToolResults,
   releaseToolChoice,

@@ -21,8 +21,11 @@ export const speaksFormat = (provider: ProviderConfig, format: WireFormat): bool
 export function findRoute(providers: readonly ProviderConfig[], format: WireFormat, model: string): ModelRoute | undefined {
   const candidates = providers.filter((provider) => speaksFormat(provider, format));
   const slash = model.indexOf('/');
-  const named = candidates.find((provider) => slash > 0 && provider.name === model.slice(0, slash));
-  if (named) return { provider: named, model: model.slice(slash + 1) };
+  const named = providers.filter((provider) => slash > 0 && provider.name === model.slice(0, slash));
+  const [spoken] = named.filter((provider) => candidates.includes(provider));
+  if (spoken) return { provider: spoken, model: model.slice(slash + 1) };
+  // A provider that is named but speaks another format is not replaced by one that happens to speak this one.
+  if (named.length > 0) return undefined;
   const listing = candidates.find((provider) => provider.models.some((pattern) => matches(pattern, model)));
   const provider = listing ?? candidates.find(({ models }) => models.length === 0);
   return provider && { provider, model };

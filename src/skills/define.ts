@@ -70,16 +70,19 @@ export interface BuiltinSkill {
   parse(input: JsonValue): Parsed<unknown>;
   /** Whether a call with this input, as `parse` gives it, changes nothing anywhere, so that it may run before it is known to count. */
   isReadOnly(input: unknown): boolean;
+  /** Calls of one turn with the same key run one after the other, in their order. */
+  sequenceKey(input: unknown): string | undefined;
   execute(input: unknown, context: SkillContext): Promise<JsonObject>;
 }
 
 interface Definition<Input extends z.ZodType, Output extends z.ZodType>
-  extends Omit<BuiltinSkill, 'schema' | 'parse' | 'isReadOnly' | 'execute' | 'timeoutMs'> {
+  extends Omit<BuiltinSkill, 'schema' | 'parse' | 'isReadOnly' | 'sequenceKey' | 'execute' | 'timeoutMs'> {
   timeoutMs?: number;
   input: Input;
   output: Output;
   /** No call is, when it is left out. */
   isReadOnly?(input: z.output<Input>): boolean;
+  sequenceKey?(input: z.output<Input>): string;
   execute(input: z.output<Input>, context: SkillContext): Promise<z.output<Output> & JsonObject>;
 }
 
@@ -102,13 +105,14 @@ const withoutNulls = (value: JsonValue): JsonValue =>
 
 /** Declares a built-in skill. A message given to a zod check is the error text as it stands; zod's own messages get the path in front. */
 export function defineSkill<Input extends z.ZodType, Output extends z.ZodType>(definition: Definition<Input, Output>): BuiltinSkill {
-  const { input, output, execute, isReadOnly = () => false, timeoutMs, ...rest } = definition;
+  const { input, output, execute, isReadOnly = () => false, sequenceKey, timeoutMs, ...rest } = definition;
   return {
     ...rest,
     timeoutMs: timeoutMs ?? null,
     schema: { input: toJsonSchema(input, 'input'), output: toJsonSchema(output, 'output') },
     parse: (value) => parseInput(input, withoutNulls(value)),
     isReadOnly: (value) => isReadOnly(value as z.output<Input>),
+    sequenceKey: (value) => sequenceKey?.(value as z.output<Input>),
     execute: (value, context) => execute(value as z.output<Input>, context),
   };
 }

@@ -111,6 +111,34 @@ describe('the OpenAI SDK against the gateway', () => {
     ]);
   });
 
+  it('runs writes of one file in the order of their calls', async () => {
+    const calls = Array.from({ length: 12 }, (_, line): [string, string, string] => {
+      const input = { path: 'order.txt', content: `${line};`, append: true };
+      return [`call_${line}`, 'file_write_v1_0_0', JSON.stringify(input)];
+    });
+    upstream.play(
+      chatReply({ calls }),
+      chatReply({ calls: [['call_r', 'file_read_v1_0_0', '{"path":"order.txt"}']] }),
+      chatReply({ text: 'ok' }),
+    );
+    await client.chat.completions.create({ model: 'gpt-x', messages: ask('write') });
+    expect(JSON.parse(String(messagesOf(2).at(-1)?.content))).toMatchObject({ content: '0;1;2;3;4;5;6;7;8;9;10;11;' });
+  });
+
+  it('keeps its headers short, however many calls there are', async () => {
+    const calls = Array.from({ length: 150 }, (_, n): [string, string, string] => [
+      `call_${n}`,
+      'file_read_v1_0_0',
+      `{"path":"none-${n}"}`,
+    ]);
+    upstream.play(chatReply({ calls }), chatReply({ text: 'ok' }));
+    const { data, response } = await client.chat.completions.create({ model: 'gpt-x', messages: ask('read') }).withResponse();
+    expect((data as unknown as { omniroute: { executions: unknown[] } }).omniroute.executions).toHaveLength(150);
+    const listed = JSON.parse(response.headers.get('x-omniroute-executions') ?? '') as unknown[];
+    expect(listed.length).toBeGreaterThan(10);
+    expect(response.headers.get('x-omniroute-executions')?.length).toBeLessThanOrEqual(4_096);
+  });
+
   it('reports rounds and executions, and records them', async () => {
     upstream.play(chatReply({ calls: [['call_r', 'file_read_v1_0_0', '{"path":"missing.txt"}']] }), chatReply({ text: 'no file' }));
     const { data, response } = await client.chat.completions.create({ model: 'gpt-x', messages: ask('read') }).withResponse();
@@ -291,6 +319,28 @@ describe('the OpenAI SDK against the gateway', () => {
 });
 
 describe('failures of the provider', () => {
+  it('a stream is over with [DONE], whatever comes behind it', async () => {
+    upstream.play((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of [chatChunk({ role: 'assistant', content: 'all' }), chatChunk({}, 'stop')])
+        response.write(`data: ${JSON.stringify(event)}\n\n`);
+      response.write(`data: [DONE]\n\ndata: ${JSON.stringify(chatChunk({ content: 'more' }))}\n\n`);
+    });
+    const completion = await accumulate({ model: 'gpt-x', messages: ask('hi') });
+    expect(completion.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'all' } });
+  });
+
+  it.each([{ choices: [] }, { choices: { '0': 1 } }, { choices: [{ message: null }] }, {}])(
+    'JSON that is no reply is told as such: %j',
+    async (body) => {
+      upstream.play(sendJson(body));
+      await expect(client.chat.completions.create({ model: 'gpt-x', messages: ask('hi') })).rejects.toMatchObject({
+        status: 502,
+        code: 'upstream_invalid',
+      });
+    },
+  );
+
   it.each([false, true])('keep their status, body and retry-after (streamed: %s)', async (stream) => {
     upstream.play(sendJson({ error: { message: 'slow down', type: 'rate_limit_error', code: 'rate_limit' } }, 429, { 'retry-after': '7' }));
     const failure = await client.chat.completions.create({ model: 'gpt-x', messages: ask('hi'), stream }).catch((error: unknown) => error);
@@ -349,7 +399,7 @@ describe('failures of the provider', () => {
   });
 });
 
-describe('a client that leaves', () => {
+describe('a client that leaves or waits', () => {
   it('takes the upstream call of its stream with it', async () => {
     let closed: Promise<void> = Promise.resolve();
     upstream.play((_, response, gone) => {
@@ -378,6 +428,43 @@ describe('a client that leaves', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe('running');
     stream.controller.abort();
     await expect.poll(status, { timeout: 5_000 }).toBe('error');
+    await management('PUT', `/api/skills/${id}`, { policy: 'hybrid' });
+  });
+
+  it.each(['chat', 'rest'])('takes the running tools of a plain request with it (%s)', async (kind) => {
+    const id = await skillId('eval_code');
+    await management('PUT', `/api/skills/${id}`, { policy: 'auto' });
+    const session = `plain-${kind}-${Date.now()}`;
+    const input = { code: 'setTimeout(() => {}, 9000)' };
+    upstream.play(chatReply({ calls: [['c', 'eval_code_v1_0_0', JSON.stringify(input)]] }), chatReply({ text: 'too late' }));
+    const [path, body] =
+      kind === 'chat'
+        ? ['/v1/chat/completions', { model: 'gpt-x', messages: ask('hi') }]
+        : ['/api/skills/executions', { skillName: 'eval_code', input, sessionId: session }];
+    const leaver = new AbortController();
+    const headers = { authorization: `Bearer ${stack.apiKey}`, 'content-type': 'application/json', 'x-omniroute-session': session };
+    const reply = fetch(`${stack.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body), signal: leaver.signal });
+    const execution = async () => {
+      const { data } = await management('GET', '/api/skills/executions?skill=eval_code');
+      return objectsOf(data).find((row) => row.sessionId === session);
+    };
+    await expect.poll(async () => (await execution())?.status, { timeout: 10_000 }).toBe('running');
+    leaver.abort();
+    await expect(reply.then((response) => response.text())).rejects.toThrow();
+    await expect.poll(execution, { timeout: 6_000 }).toMatchObject({ status: 'error', errorMessage: 'Cancelled: the client left' });
+    expect(upstream.requests.length).toBe(kind === 'chat' ? 1 : 0);
+    await management('PUT', `/api/skills/${id}`, { policy: 'hybrid' });
+  });
+
+  it('gets the whole answer when a plain request is slow', async () => {
+    const id = await skillId('eval_code');
+    await management('PUT', `/api/skills/${id}`, { policy: 'auto' });
+    upstream.play(
+      chatReply({ calls: [['c', 'eval_code_v1_0_0', JSON.stringify({ code: 'setTimeout(() => console.log(7), 2500)' })]] }),
+      chatReply({ text: 'seven' }),
+    );
+    const completion = await client.chat.completions.create({ model: 'gpt-x', messages: ask('hi') });
+    expect(completion.choices[0]?.message.content).toBe('seven');
     await management('PUT', `/api/skills/${id}`, { policy: 'hybrid' });
   });
 });

@@ -49,4 +49,6 @@ it('a read-only call runs while the reply still streams, a writing one waits for
   expect((await recorded('early')).map(({ skillName }) => skillName).sort()).toEqual(['file_read', 'file_read', 'file_write']);
   const ids = objectsOf(upstream.requests[1]?.body.messages).flatMap((message) => message.tool_call_id ?? []);
   expect(ids).toEqual(['call_0', 'call_1', 'call_2']);
+  // The read behind the write of the same file waits for it.
+  expect(objectsOf(upstream.requests[1]?.body.messages).at(-1)?.content).toContain('"content":"x"');
 });

@@ -39,6 +39,7 @@ describe('routeModel', () => {
   it.each<[string, ProviderConfig['format']]>([
     ['gpt-x', 'anthropic'],
     ['main/gpt-x', 'anthropic'],
+    ['claude/gpt-x', 'openai'],
     ['o9', 'gemini'],
   ])('%s in %s is not known', (model, format) => {
     expect(findRoute(providers, format, model)).toBeUndefined();

@@ -24,6 +24,7 @@ export const fileRead = defineSkill({
     bytesRead: z.int(),
     encoding: z.enum(['utf8', 'base64']),
   }),
+  sequenceKey: ({ path }) => `file ${path}`,
   isReadOnly: () => true,
   async execute({ path, encoding }, { workspace, limits }) {
     const bytes = await workspace.read(path, limits.maxFileBytes);

@@ -22,6 +22,7 @@ export const fileWrite = defineSkill({
     overwrite: z.boolean().default(true).describe('With false, an existing file is left as it is and the call fails.'),
   }),
   output: z.object({ success: z.literal(true), path: z.string(), bytesWritten: z.int() }),
+  sequenceKey: ({ path }) => `file ${path}`,
   async execute({ path, content, encoding, append, overwrite }, { workspace, limits }) {
     const bytes = encoding === 'utf8' ? new TextEncoder().encode(content) : decodeBase64(content);
     if (bytes === undefined) throw new SkillError('content: Invalid base64-encoded string');
