@@ -98,10 +98,10 @@ export async function startEnvironment(skillCounts: readonly number[], workerdOp
     const workers = {
       proxy: {
         name: 'proxy',
-        code: await bundleWorker(join(import.meta.dirname, 'bare-proxy.ts')),
+        code: await bundleWorker(join(import.meta.dirname, 'bare-proxy.ts'), true),
         variables: { UPSTREAM_URL: `${upstreamUrl}/v1` },
       },
-      product: { name: 'product', code: await bundleWorker(), variables },
+      product: { name: 'product', code: await bundleWorker(undefined, true), variables },
     };
     const workerd = await startWorkerd([workers.proxy, workers.product], folder, workerdOptions);
     closing.push(workerd.stop);

@@ -11,11 +11,12 @@ export const COMPATIBILITY_FLAGS = ['enable_request_signal'];
  * Bundles a worker into one ES module for workerd. Rejects with esbuild's messages, also when the code imports a module of Node,
  * which the worker does not have.
  */
-export async function bundleWorker(entry: string = join(ROOT, 'src', 'index.ts')): Promise<string> {
+export async function bundleWorker(entry: string = join(ROOT, 'src', 'index.ts'), minify = false): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     absWorkingDir: ROOT,
     bundle: true,
+    minify,
     write: false,
     format: 'esm',
     target: 'es2024',

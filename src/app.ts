@@ -14,6 +14,7 @@ import { skills } from './api/skills.ts';
 import { AppError } from './errors.ts';
 import { createStopwatch } from './gateway/stopwatch.ts';
 import { GEMINI_VERSIONS } from './providers/gemini.ts';
+import { openAiChat } from './providers/openai-chat.ts';
 import type { Services } from './services.ts';
 
 /** The HTTP surface. */
@@ -28,7 +29,11 @@ export function createApp(services: Services): Hono<AppEnv> {
     c.res.headers.set('x-omniroute-request-id', c.get('requestId'));
   });
   app.onError((error, c) => errorResponse(error, c));
-  app.notFound((c) => errorResponse(new AppError('not_found', `No such endpoint: ${c.req.method} ${c.req.path}`), c));
+  app.notFound((c) => {
+    const error = new AppError('not_found', `No such endpoint: ${c.req.method} ${c.req.path}`);
+    // Below /v1 it is an SDK that reads the error; OpenAI's shape has the most readers.
+    return errorResponse(error, c, c.req.path.startsWith('/v1/') ? openAiChat.errorBody : undefined);
+  });
 
   app.route('/healthz', health);
   app.route('/v1', chat);

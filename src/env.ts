@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { allowedImages } from './contract/images.ts';
 import { skillsEnvironment } from './contract/limits.ts';
 import type { SkillLimits } from './skills/define.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const RESULT_MODES = ['loop', 'inline'] as const;
 

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { APPROVAL_STATUSES, type Approval } from '../execution/approval.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireScope } from './auth.ts';

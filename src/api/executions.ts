@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AppError } from '../errors.ts';
 import { EXECUTION_STATUSES, type Execution } from '../execution/execution.ts';
 import { replySlowly } from '../gateway/slow-reply.ts';

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AppError } from '../errors.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireManagement } from './auth.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Text that every database and log can keep: no NUL, no half of a surrogate pair. */
 export const plainText = (maxLength: number) =>

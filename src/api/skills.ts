@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AppError } from '../errors.ts';
 import { SKILL_MODES, SKILL_POLICIES, type Skill, SOURCE_PROVIDERS, SYSTEM_OWNER, skillName, skillVersion } from '../skills/skill.ts';
 import { normalizeSkillSchema } from '../skills/skill-schema.ts';

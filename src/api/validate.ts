@@ -1,6 +1,6 @@
 import { zValidator } from '@hono/zod-validator';
 import type { MiddlewareHandler } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { AppError } from '../errors.ts';
 import type { AppEnv } from './app-env.ts';
 import { parseJsonObject, readBytes } from './request-body.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const flag = z.enum(['1', 'true', '0', 'false', '']).transform((value) => value === '1' || value === 'true');
 const count = (fallback: number, min: number, max: number) =>

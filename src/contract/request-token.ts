@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What the JWT (RFC 7519, HS256) of a request to the sandbox-host says, so that it is good for this one request alone.

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Paths of the sandbox-host's HTTP interface. */
 export const RUNS_PATH = '/v1/runs';
@@ -9,9 +9,14 @@ export const LOAD_HEADER = 'x-sandbox-load';
 
 /** Largest request body, in bytes. */
 export const MAX_REQUEST_BYTES = 20_971_520;
-/** Most files that come back, and their most bytes together; what is past either is listed in `skippedFiles`. */
+/** Most files that come back, and their most bytes together; what is past either is told in `skippedFiles`. */
 export const MAX_RETURNED_FILES = 1_000;
 export const MAX_RETURNED_BYTES = 16_777_216;
+/** Longest path of a file of `/workspace`, in bytes of UTF-8. */
+export const MAX_PATH_BYTES = 512;
+/** Most files that did not come back and are named, and the characters of such a name. */
+export const MAX_SKIPPED_FILES = 100;
+export const MAX_SKIPPED_PATH_CHARS = 512;
 /** Linux starts no program with a longer argument or environment variable (MAX_ARG_STRLEN), its closing NUL not counted. */
 export const MAX_ARGUMENT_BYTES = 131_071;
 
@@ -22,14 +27,21 @@ const utf8Bytes = (text: string) => new TextEncoder().encode(text).length;
 /** Whether a path stays in `/workspace` on every system: relative, without empty, `.` and `..` segments. */
 export const isWorkspacePath = (path: string): boolean =>
   !path.includes('\0') &&
-  utf8Bytes(path) <= 512 &&
+  utf8Bytes(path) <= MAX_PATH_BYTES &&
   path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..' && utf8Bytes(segment) <= 255);
 
 /** A file of `/workspace`: a relative path and its bytes as base64. */
 export const runFile = z.strictObject({
-  path: z.string().min(1).max(512).refine(isWorkspacePath, 'Use a relative path of at most 512 bytes without "." and ".." in it'),
+  path: z
+    .string()
+    .min(1)
+    .max(MAX_PATH_BYTES)
+    .refine(isWorkspacePath, `Use a relative path of at most ${MAX_PATH_BYTES} bytes without "." and ".." in it`),
   contentBase64: z.base64(),
 });
+
+/** A file that did not come back. The path is for people to read, and is no path when the reason says so; `.` stands for what could not be listed. */
+export const skippedFile = z.strictObject({ path: z.string().max(MAX_SKIPPED_PATH_CHARS), reason: z.string().max(200) });
 
 const argument = z
   .string()
@@ -85,8 +97,9 @@ export const runResult = z.strictObject({
   /** Whether the container was started before the request came. */
   warm: z.boolean(),
   files: z.array(runFile),
-  /** Paths of files that did not come back because they, or all of them together, were too large or too many. */
-  skippedFiles: z.array(z.string()).optional(),
+  /** Files that the program made or changed and that did not come back: the first of them, and the number of all. */
+  skippedFiles: z.array(skippedFile).max(MAX_SKIPPED_FILES).optional(),
+  skippedFileCount: z.int().min(0).optional(),
 });
 
 /** With `accept: application/x-ndjson` a run answers with one of these a line, the last being a result or an error. */
@@ -97,6 +110,7 @@ export const runEvent = z.discriminatedUnion('type', [
 ]);
 
 export type RunFile = z.infer<typeof runFile>;
+export type SkippedFile = z.infer<typeof skippedFile>;
 export type RunLimits = z.infer<typeof runLimits>;
 /** What a caller sends: fields with a default may be left out. */
 export type RunRequestInput = z.input<typeof runRequest>;

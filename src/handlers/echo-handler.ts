@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineHandler } from './define-handler.ts';
 
 const anyObject = z.record(z.string(), z.json());

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineHandler } from './define-handler.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

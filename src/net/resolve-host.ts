@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readBytes } from './read-bytes.ts';
 
 const TIMEOUT_MS = 5_000;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunRequestInput, RunResult } from '../contract/runs.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { type Parsed, parseInput } from './parse-input.ts';
@@ -106,10 +106,15 @@ const withoutNulls = (value: JsonValue): JsonValue =>
 /** Declares a built-in skill. A message given to a zod check is the error text as it stands; zod's own messages get the path in front. */
 export function defineSkill<Input extends z.ZodType, Output extends z.ZodType>(definition: Definition<Input, Output>): BuiltinSkill {
   const { input, output, execute, isReadOnly = () => false, sequenceKey, timeoutMs, ...rest } = definition;
+  let schema: SkillSchema | undefined;
   return {
     ...rest,
     timeoutMs: timeoutMs ?? null,
-    schema: { input: toJsonSchema(input, 'input'), output: toJsonSchema(output, 'output') },
+    // Made when it is first asked for: most isolates never do, since the stored skill has it.
+    get schema() {
+      schema ??= { input: toJsonSchema(input, 'input'), output: toJsonSchema(output, 'output') };
+      return schema;
+    },
     parse: (value) => parseInput(input, withoutNulls(value)),
     isReadOnly: (value) => isReadOnly(value as z.output<Input>),
     sequenceKey: (value) => sequenceKey?.(value as z.output<Input>),

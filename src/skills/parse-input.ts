@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export type Parsed<Data> = { success: true; data: Data } | { success: false; error: string };
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
 
 export const SKILL_MODES = ['on', 'off', 'auto'] as const;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineSkill, SkillError } from '../define.ts';
 import { choice } from './input-fields.ts';
 

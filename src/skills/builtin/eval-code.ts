@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineSkill } from '../define.ts';
 import { choice, requiredText } from './input-fields.ts';
 import { runInSandbox, SANDBOX_SKILL_TIMEOUT_MS, sandboxInput, sandboxOutput } from './run-in-sandbox.ts';

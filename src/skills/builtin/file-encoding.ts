@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** How a file's content is written in JSON. */
 export const fileEncoding = z

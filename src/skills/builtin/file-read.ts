@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { encodeBase64 } from '../../base64.ts';
 import { defineSkill } from '../define.ts';
 import { normalizeWorkspacePath } from '../workspace-path.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readText, type TextBody } from '../../net/read-text.ts';
 import { defineSkill, SkillError } from '../define.ts';
 import { incomingHeaders, outgoingHeaders } from './http-headers.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** An error map for a required field: what is left out, null or empty counts as missing. */
 export const missing =

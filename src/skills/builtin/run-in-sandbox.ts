@@ -1,7 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { decodeBase64, encodeBase64 } from '../../base64.ts';
 import { normalizeImage } from '../../contract/images.ts';
-import type { RunFile, RunRequestInput } from '../../contract/runs.ts';
+import { MAX_SKIPPED_FILES, type RunFile, type RunRequestInput, type RunResult } from '../../contract/runs.ts';
 import { type SkillContext, SkillError } from '../define.ts';
 import { normalizeWorkspacePath } from '../workspace-path.ts';
 
@@ -38,7 +38,10 @@ export const sandboxOutput = {
   timedOut: z.boolean(),
   oomKilled: z.boolean(),
   files: z.array(z.object({ path: z.string(), bytes: z.int() })).describe('Files that the run made or changed, saved in the workspace.'),
-  filesNotSaved: z.array(z.object({ path: z.string(), reason: z.string() })),
+  filesNotSaved: z
+    .array(z.object({ path: z.string(), reason: z.string() }))
+    .describe(`Files that the run made or changed and that are lost, at most ${MAX_SKIPPED_FILES} of them; "." is the folder as a whole.`),
+  filesNotSavedCount: z.int().describe('How many files are lost, named or not.'),
 };
 
 type SandboxOutput = z.output<z.ZodObject<typeof sandboxOutput>>;
@@ -48,21 +51,51 @@ async function loadFiles(paths: readonly string[], { workspace, limits }: SkillC
   return Promise.all(names.map(async (path) => ({ path, contentBase64: encodeBase64(await workspace.read(path, limits.maxFileBytes)) })));
 }
 
-/** Saves what a run left behind. One file that the workspace refuses fails neither the others nor the run. */
-async function saveFiles(files: readonly RunFile[], { workspace, limits }: SkillContext) {
+/** The one spelling of a path that the workspace knows, or undefined when it refuses the path. */
+function spellingOf(path: string): string | undefined {
+  try {
+    return normalizeWorkspacePath(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Files whose path the workspace would keep in another spelling, in which it belongs to a file that was sent or came back. */
+function findTwins(files: readonly RunFile[], sent: readonly RunFile[]): Map<RunFile, string> {
+  const taken = new Set([...sent, ...files].map(({ path }) => path).filter((path) => spellingOf(path) === path));
+  const twins = new Map<RunFile, string>();
+  for (const file of files) {
+    const spelling = spellingOf(file.path);
+    if (spelling === undefined || spelling === file.path) continue;
+    if (taken.has(spelling)) twins.set(file, spelling);
+    taken.add(spelling);
+  }
+  return twins;
+}
+
+/** Saves what a run left behind. One file that the workspace refuses fails neither the others nor the run; what is lost is told. */
+async function saveFiles({ files, skippedFiles = [], skippedFileCount }: RunResult, sent: readonly RunFile[], context: SkillContext) {
+  const { workspace, limits } = context;
   const saved: SandboxOutput['files'] = [];
-  const notSaved: SandboxOutput['filesNotSaved'] = [];
+  const refused: SandboxOutput['filesNotSaved'] = [];
+  const twins = findTwins(files, sent);
   // One after the other, so that it does not depend on chance which file still fits.
   for (const file of files) {
     try {
+      const twin = twins.get(file);
+      if (twin !== undefined) throw new SkillError(`The workspace takes it for another file of the run: ${twin}`);
       const bytes = decodeBase64(file.contentBase64) ?? new Uint8Array();
       const { path } = await workspace.write(file.path, bytes, { append: false, overwrite: true, maxBytes: limits.maxFileBytes });
       saved.push({ path, bytes: bytes.length });
     } catch (error) {
-      notSaved.push({ path: file.path, reason: error instanceof SkillError ? error.message : 'The workspace could not be reached' });
+      refused.push({ path: file.path, reason: error instanceof SkillError ? error.message : 'The workspace could not be reached' });
     }
   }
-  return { files: saved, filesNotSaved: notSaved };
+  return {
+    files: saved,
+    filesNotSavedCount: refused.length + Math.max(skippedFileCount ?? 0, skippedFiles.length),
+    filesNotSaved: [...skippedFiles, ...refused].slice(0, MAX_SKIPPED_FILES),
+  };
 }
 
 const joinOutput = (stdout: string, stderr: string): string =>
@@ -85,12 +118,13 @@ export async function runInSandbox(
     throw new SkillError(
       'Network access is not allowed in the sandbox. Run without networkEnabled, or set SKILLS_SANDBOX_NETWORK_ENABLED=true on the gateway.',
     );
+  const files = await loadFiles(input.files, context);
   const request: RunRequestInput = {
     id: context.executionId,
     image,
     command: program.command,
     stdin: program.stdin ?? '',
-    files: await loadFiles(input.files, context),
+    files,
     returnFiles: true,
     limits: {
       timeoutMs: input.timeoutMs ?? limits.sandboxTimeoutMs,
@@ -113,6 +147,6 @@ export async function runInSandbox(
     killed,
     timedOut,
     oomKilled,
-    ...(await saveFiles(result.files, context)),
+    ...(await saveFiles(result, files, context)),
   };
 }
