@@ -1,10 +1,11 @@
-import { fstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { fstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { answerRequest } from './libsql/answer-request.ts';
 import { createPipelines } from './libsql/pipelines.ts';
+import { makeFolder } from './stack/make-folder.ts';
 
 export interface LibsqlServerOptions {
   /** A database file, made when it is missing, or `:memory:` for one that goes when the server closes. */
@@ -35,7 +36,7 @@ export async function startLibsqlServer(options: LibsqlServerOptions): Promise<L
   const { streamExpiryMs = 5_000, busyTimeoutMs = 10_000 } = options;
   const inMemory = options.path === ':memory:';
   const path = inMemory ? join(mkdtempSync(join(tmpdir(), 'omniroute-libsql-')), 'memory.db') : options.path;
-  if (!inMemory) mkdirSync(dirname(path), { recursive: true });
+  if (!inMemory) makeFolder(dirname(path), 0o700);
   const pipelines = createPipelines({ path, durable: !inMemory, streamExpiryMs, busyTimeoutMs });
   const server = createServer((request, response) => void answerRequest(request, response, pipelines, options.authToken));
   const closeData = (): void => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { applyMigrations } from './migrate.ts';
 import { prepareCredentials, writeCredentials } from './stack/credentials.ts';
 import { callScheduled, runCron } from './stack/cron.ts';
+import { type DataLock, lockDataFolder } from './stack/data-lock.ts';
 import { ensureDevelopmentKey } from './stack/development-key.ts';
 import { createPartGroup, type PartGroup } from './stack/part-group.ts';
 import { planStack } from './stack/plan.ts';
@@ -44,8 +45,22 @@ async function assertPortsAreFree(settings: StackSettings): Promise<void> {
  * for those that the environment replaces by one of its own. When one part dies, all are stopped. Rejects with an Error whose
  * message is for the user, and with nothing left running.
  */
-export async function startStack({ env, log, wrangler = false, workerEntry }: StackOptions): Promise<Stack> {
-  const settings = readStackSettings(env);
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const settings = readStackSettings(options.env);
+  const lock = await lockDataFolder(settings.DATA_DIR);
+  try {
+    return await startParts(options, settings, lock);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function startParts(
+  { env, log, wrangler = false, workerEntry }: StackOptions,
+  settings: StackSettings,
+  lock: DataLock,
+): Promise<Stack> {
   await assertPortsAreFree(settings);
   const credentialsFile = join(settings.DATA_DIR, 'credentials.json');
   const credentials = prepareCredentials(credentialsFile);
@@ -54,7 +69,7 @@ export async function startStack({ env, log, wrangler = false, workerEntry }: St
   const plan = await planStack(env, settings, { managementToken, sandboxSecret });
   const worker = await (wrangler ? planWrangler : planMiniflare)({ env, settings, variables: plan.variables, entry: workerEntry });
 
-  const parts = createPartGroup(log);
+  const parts = createPartGroup(log, lock.addPart);
   try {
     await parts.start(plan.backends);
     await applyMigrations(plan.database);
@@ -63,7 +78,7 @@ export async function startStack({ env, log, wrangler = false, workerEntry }: St
     const apiKey = await ensureDevelopmentKey(plan.url, managementToken, credentials.apiKey);
     writeCredentials(credentialsFile, { ...credentials, apiKey });
     return {
-      ...keepRunning(plan.url, parts, (line) => log(worker.name, line)),
+      ...keepRunning(plan.url, parts, lock, (line) => log(worker.name, line)),
       url: plan.url,
       managementToken,
       madeManagementToken: settings.MANAGEMENT_TOKEN === undefined,
@@ -76,13 +91,14 @@ export async function startStack({ env, log, wrangler = false, workerEntry }: St
   }
 }
 
-/** Calls the scheduled handler until a part dies or `stop` is called, and ends all parts then. */
-function keepRunning(url: string, parts: PartGroup, log: (line: string) => void): Pick<Stack, 'ended' | 'stop'> {
+/** Calls the scheduled handler until a part dies or `stop` is called, and ends all parts and the lock then. */
+function keepRunning(url: string, parts: PartGroup, lock: DataLock, log: (line: string) => void): Pick<Stack, 'ended' | 'stop'> {
   const stopping = new AbortController();
   const ended = Promise.race([runCron(url, stopping.signal, log), parts.firstEnd()]).then(async (reason) => {
     const died = stopping.signal.aborted ? undefined : reason;
     stopping.abort();
     await parts.stop();
+    lock.release();
     return died;
   });
   return {

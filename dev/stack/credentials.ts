@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 
 const newSecret = (): string => randomBytes(32).toString('base64url');
@@ -33,7 +32,6 @@ export function prepareCredentials(path: string): Credentials {
 
 /** Readable by its owner alone, from its first moment on. */
 export function writeCredentials(path: string, value: Credentials): void {
-  mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, path);

@@ -9,12 +9,12 @@ export interface PartGroup {
   stop(): Promise<void>;
 }
 
-/** Processes that live and die together. */
-export function createPartGroup(log: (part: string, line: string) => void): PartGroup {
+/** Processes that live and die together. `onSpawn` is told each one's id before it has done anything. */
+export function createPartGroup(log: (part: string, line: string) => void, onSpawn: (pid: number) => void): PartGroup {
   const parts: Part[] = [];
   return {
     async start(plans) {
-      const started = await Promise.allSettled(plans.map((plan) => startPart(plan, (line) => log(plan.name, line))));
+      const started = await Promise.allSettled(plans.map((plan) => startPart(plan, (line) => log(plan.name, line), onSpawn)));
       for (const result of started) if (result.status === 'fulfilled') parts.push(result.value);
       const failed = started.find((result) => result.status === 'rejected');
       if (failed !== undefined) throw failed.reason;

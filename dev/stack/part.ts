@@ -61,12 +61,17 @@ const answers = async (url: string, signal: AbortSignal): Promise<boolean> => {
 };
 
 /** Starts a part in a process group of its own and waits until it answers. Rejects, with nothing left, when it does not. */
-export async function startPart({ name, command, env, readyUrl }: PartPlan, log: (line: string) => void): Promise<Part> {
+export async function startPart(
+  { name, command, env, readyUrl }: PartPlan,
+  log: (line: string) => void,
+  onSpawn: (pid: number) => void,
+): Promise<Part> {
   const child = spawn(process.execPath, ['--import', END_WITH_PARENT, ...command], {
     env: env as NodeJS.ProcessEnv,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  if (child.pid !== undefined) onSpawn(child.pid);
   // Broken when the part dies, which its end tells.
   child.stdin.on('error', () => {});
   const output = followOutput(child, log);

@@ -82,6 +82,7 @@ describe('startStack', () => {
     const stored = JSON.parse(readFileSync(file, 'utf8')) as { managementToken: string; sandboxSecret: string; apiKey: { key: string } };
     expect(stored.managementToken).toBe(first.managementToken);
     expect(stored.apiKey.key).toBe(first.apiKey);
+    await first.stop();
 
     const again = await start({ DATA_DIR: folder, MANAGEMENT_TOKEN: '' });
     expect(again.managementToken).toBe(first.managementToken);
@@ -177,6 +178,20 @@ describe('a stack that cannot start', () => {
     await expect(start(env)).rejects.toThrow(message);
   });
 
+  it('names DATA_DIR and the process when a running one has it, before anything starts, and leaves that one alone', async () => {
+    const stack = await start();
+    const running = listDescendants(process.pid);
+    await expect(start({ DATA_DIR: stack.dataDir })).rejects.toThrow(
+      `DATA_DIR ${stack.dataDir} is used by a running stack (process ${process.pid})`,
+    );
+    expect(listDescendants(process.pid).map(({ pid }) => pid)).toEqual(running.map(({ pid }) => pid));
+    expect((await ask(stack)).env.MANAGEMENT_TOKEN).toBe(stack.managementToken);
+  });
+
+  it('says that DATA_DIR cannot be made', async () => {
+    await expect(start({ DATA_DIR: '/proc/x' })).rejects.toThrow('DATA_DIR /proc/x cannot be used: ENOENT');
+  });
+
   it('does not guess what a damaged file of credentials held', async () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'credentials.json'), '{');
@@ -199,8 +214,8 @@ describe('a stack that cannot start', () => {
   });
 });
 
-describe('the parts of a stack whose process is killed', () => {
-  it('end as well', async () => {
+describe('a stack whose process is killed', () => {
+  it('leaves no part, and starts again at once on the same data and ports', async () => {
     const env = await isolateEnvironment(process.env);
     folders.push(env.DATA_DIR);
     const program = `
@@ -215,6 +230,8 @@ describe('the parts of a stack whose process is killed', () => {
     const running = listDescendants(parent.pid ?? 0);
     expect(running.length).toBeGreaterThanOrEqual(5);
     parent.kill('SIGKILL');
+    const again = await start(env);
     await waitUntilGone(running);
+    expect((await ask(again)).env.MANAGEMENT_TOKEN).toBe(again.managementToken);
   });
 });
