@@ -40,6 +40,21 @@ async function assertPortsAreFree(settings: StackSettings): Promise<void> {
   if (settings.SANDBOX_POOLS === undefined) await assertPortIsFree('SANDBOX_PORT', settings.SANDBOX_PORT);
 }
 
+/** Says of a database that is not our own that the fault is there, and never more of its address than the host. */
+async function prepareDatabase(database: { url: string; authToken?: string }, settings: StackSettings): Promise<void> {
+  try {
+    await applyMigrations(database);
+  } catch (error) {
+    if (settings.LIBSQL_URL === undefined) throw error;
+    const { message, cause } = error as Error;
+    const { protocol, host } = new URL(settings.LIBSQL_URL);
+    const what = `the database at LIBSQL_URL (${protocol}//${host})`;
+    if (error instanceof TypeError)
+      throw new Error(`${what} cannot be reached: ${(cause as Error | undefined)?.message ?? message}`, { cause: error });
+    throw new Error(`${what}: ${message}`, { cause: error });
+  }
+}
+
 /**
  * Starts what a gateway is made of, on this machine alone: database, migrations, sandbox-host, scripted model and worker, except
  * for those that the environment replaces by one of its own. When one part dies, all are stopped. Rejects with an Error whose
@@ -72,7 +87,7 @@ async function startParts(
   const parts = createPartGroup(log, lock.addPart);
   try {
     await parts.start(plan.backends);
-    await applyMigrations(plan.database);
+    await prepareDatabase(plan.database, settings);
     await parts.start([worker]);
     if (!(await callScheduled(plan.url))) log(worker.name, 'the scheduled handler failed');
     const apiKey = await ensureDevelopmentKey(plan.url, managementToken, credentials.apiKey);

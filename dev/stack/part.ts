@@ -38,12 +38,21 @@ function killGroup(pid: number): void {
   }
 }
 
+/** Of a log that says what goes well, which is no reason for an end. */
+function isInfo(line: string): boolean {
+  try {
+    return (JSON.parse(line) as { level?: unknown } | null)?.level === 'info';
+  } catch {
+    return false;
+  }
+}
+
 function followOutput(child: ChildProcess, log: (line: string) => void): { last: string } {
   const seen = { last: '' };
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
     createInterface({ input: stream }).on('line', (line) => {
-      if (line.trim() !== '') seen.last = line.trim();
+      if (line.trim() !== '') seen.last = isInfo(line) ? '' : line.trim();
       log(line);
     });
   }

@@ -14,6 +14,12 @@ const text = z
   .optional()
   .transform((value) => (value === '' ? undefined : value));
 
+const isDatabaseUrl = (text: string | undefined): boolean => {
+  if (text === undefined) return true;
+  const url = URL.parse(text);
+  return url !== null && /^(libsql|https?):$/.test(url.protocol) && url.host !== '' && url.username === '' && url.password === '';
+};
+
 const settings = z.object({
   PORT: port(8787),
   LIBSQL_PORT: port(8888),
@@ -24,7 +30,7 @@ const settings = z.object({
     .default('.data')
     .transform((folder) => resolve(folder)),
   MANAGEMENT_TOKEN: text,
-  LIBSQL_URL: text,
+  LIBSQL_URL: text.refine(isDatabaseUrl, 'use libsql://, https:// or http://, and LIBSQL_AUTH_TOKEN for the token'),
   LIBSQL_AUTH_TOKEN: text,
   SANDBOX_POOLS: text,
   SANDBOX_SECRET: text,

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { startLibsqlServer } from '../../dev/libsql-server.ts';
 import { isolateEnvironment } from '../../dev/stack/isolated-environment.ts';
+import { findFreePort } from '../../dev/stack/ports.ts';
+import type { Environment } from '../../dev/stack/settings.ts';
 import { listDescendants, waitUntilGone } from '../support/processes.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
@@ -17,7 +20,7 @@ interface Told {
 }
 
 const stacks: TestStack[] = [];
-const start = async (env: Record<string, string> = {}): Promise<TestStack> => {
+const start = async (env: Environment = {}): Promise<TestStack> => {
   const stack = await startTestStack(env, { workerEntry: SMALL_WORKER });
   stacks.push(stack);
   return stack;
@@ -171,9 +174,14 @@ describe('a stack that cannot start', () => {
     }
   });
 
-  it.each([
+  const badUrl = 'LIBSQL_URL: use libsql://, https:// or http://, and LIBSQL_AUTH_TOKEN for the token';
+  it.each<[Record<string, string>, string]>([
     [{ PORT: 'eighty' }, 'PORT: use a port number'],
     [{ SANDBOX_PORT: '70000' }, 'SANDBOX_PORT: use a port number'],
+    [{ LIBSQL_URL: 'garbage' }, badUrl],
+    [{ LIBSQL_URL: 'ftp://127.0.0.1' }, badUrl],
+    [{ LIBSQL_URL: 'http://user:secret@127.0.0.1' }, badUrl],
+    [{ LIBSQL_URL: 'http://:secret@127.0.0.1' }, badUrl],
   ])('refuses %j', async (env, message) => {
     await expect(start(env)).rejects.toThrow(message);
   });
@@ -190,6 +198,30 @@ describe('a stack that cannot start', () => {
 
   it('says that DATA_DIR cannot be made', async () => {
     await expect(start({ DATA_DIR: '/proc/x' })).rejects.toThrow('DATA_DIR /proc/x cannot be used: ENOENT');
+  });
+
+  it('says that the database at LIBSQL_URL cannot be reached, and no token', async () => {
+    const port = await findFreePort();
+    const env = { LIBSQL_URL: `http://127.0.0.1:${port}?authToken=secret-1`, LIBSQL_AUTH_TOKEN: 'secret-2' };
+    const { message } = await start(env).then(
+      () => new Error('started'),
+      (error: Error) => error,
+    );
+    expect(message).toContain(
+      `the database at LIBSQL_URL (http://127.0.0.1:${port}) cannot be reached: connect ECONNREFUSED 127.0.0.1:${port}`,
+    );
+    expect(message).not.toContain('secret');
+  });
+
+  it('says which database refuses the token', async () => {
+    const database = await startLibsqlServer({ path: ':memory:', port: 0, host: '127.0.0.1', authToken: 'right' });
+    try {
+      await expect(start({ LIBSQL_URL: database.url, LIBSQL_AUTH_TOKEN: 'wrong' })).rejects.toThrow(
+        `the database at LIBSQL_URL (${database.url}): AUTH_INVALID: Missing or wrong auth token`,
+      );
+    } finally {
+      await database.close();
+    }
   });
 
   it('does not guess what a damaged file of credentials held', async () => {
