@@ -28,7 +28,7 @@ const log = createLogger(
 );
 const bootId = randomUUID();
 const host = createHost(config, bootId, log);
-const dismissReaper = startReaper(config.socketPath, bootId);
+const dismissReaper = startReaper(config.socketPath, bootId, log);
 
 /** Retries, since Docker may start after us. */
 async function sweep(): Promise<void> {

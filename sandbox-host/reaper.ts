@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createDockerEngine } from './docker-engine.ts';
+import type { Logger } from './logger.ts';
 import { removeBoot } from './remove-leftovers.ts';
 
 /** What a host that ends in good order says, having cleaned up itself. */
@@ -10,11 +12,12 @@ const GOODBYE = 'goodbye\n';
 const ROUNDS = 10;
 const ROUND_MS = 300;
 
-/**
- * Starts a process that waits for this one's end, whatever kills it, and then removes the containers of this boot. In a session of its own, so that a
- * Ctrl-C does not end it first. The function it returns lets it go.
- */
-export function startReaper(socketPath: string, bootId: string): () => void {
+/** Waits before a reaper that ended is started again; it doubles up to the longest while they end young. */
+const FIRST_RESTART_MS = 250;
+const MAX_RESTART_MS = 30_000;
+const STABLE_MS = 60_000;
+
+function spawnReaper(socketPath: string, bootId: string): ChildProcessByStdio<Writable, null, null> {
   const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, ['--max-old-space-size=32', fileURLToPath(import.meta.url), socketPath, bootId], {
     detached: true,
@@ -23,7 +26,42 @@ export function startReaper(socketPath: string, bootId: string): () => void {
   });
   child.stdin.on('error', () => undefined);
   child.unref();
-  return () => child.stdin.end(GOODBYE);
+  return child;
+}
+
+/**
+ * Keeps a process that waits for this one's end, whatever kills it, and then removes the containers of this boot. In a session of its own, so that a
+ * Ctrl-C does not end it first. One that ends before us is started again. The function it returns lets it go.
+ */
+export function startReaper(socketPath: string, bootId: string, log: Logger): () => void {
+  let child: ReturnType<typeof spawnReaper> | undefined;
+  let restart: NodeJS.Timeout | undefined;
+  let restartMs = FIRST_RESTART_MS;
+  let isDismissed = false;
+
+  function start(): void {
+    const startedAt = Date.now();
+    const own = spawnReaper(socketPath, bootId);
+    child = own;
+    const onEnd = (reason: string) => {
+      if (isDismissed || child !== own) return;
+      child = undefined;
+      if (Date.now() - startedAt >= STABLE_MS) restartMs = FIRST_RESTART_MS;
+      log('warn', 'sandbox.reaper.ended', { reason, restartMs });
+      restart = setTimeout(start, restartMs).unref();
+      restartMs = Math.min(restartMs * 2, MAX_RESTART_MS);
+    };
+    own.on('spawn', () => log('info', 'sandbox.reaper.started', { pid: own.pid ?? 0 }));
+    own.on('exit', (code, signal) => onEnd(signal ?? `exit code ${code}`));
+    own.on('error', (error) => onEnd(error.message));
+  }
+
+  start();
+  return () => {
+    isDismissed = true;
+    clearTimeout(restart);
+    child?.stdin.end(GOODBYE);
+  };
 }
 
 async function reap(socketPath: string, bootId: string): Promise<void> {

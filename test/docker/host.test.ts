@@ -187,6 +187,27 @@ describe('a sandbox-host', () => {
     await vi.waitFor(async () => expect(await host.containers()).toEqual([]), within);
   });
 
+  it('starts its reaper again when that is killed, so that it still leaves nothing behind', async () => {
+    const host = await startHost();
+    const eventsOf = (event: string) => host.lines.map((line) => JSON.parse(line)).filter((entry) => entry.event === event);
+    for (const round of [1, 2]) {
+      const reapers = () => eventsOf('sandbox.reaper.started');
+      await vi.waitFor(() => expect(reapers()).toHaveLength(round), within);
+      process.kill(reapers()[round - 1].pid, 'SIGKILL');
+    }
+    await vi.waitFor(() => expect(eventsOf('sandbox.reaper.started')).toHaveLength(3), within);
+    expect(eventsOf('sandbox.reaper.ended')).toMatchObject([
+      { level: 'warn', reason: 'SIGKILL', restartMs: 250 },
+      { level: 'warn', reason: 'SIGKILL', restartMs: 500 },
+    ]);
+    const lost = host.run({ command: ['sleep', '60'] }).catch(() => 'lost');
+    await running(host, 1);
+    host.signal('SIGKILL');
+    await host.exited;
+    expect(await lost).toBe('lost');
+    await vi.waitFor(async () => expect(await host.containers()).toEqual([]), within);
+  });
+
   it('removes what an earlier life of it left, and nothing else', async () => {
     const leave = async (hostId: string) => {
       const request = runRequest.parse({ id: newRunId(), image: 'alpine:3.20', command: ['true'] });
