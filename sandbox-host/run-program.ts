@@ -51,6 +51,7 @@ export function runProgram(
   let programEnd: ProgramEnd | undefined;
   let timedOut = false;
   let killed = false;
+  let isArchiveThere = false;
   let ending = false;
   let settled = false;
   let bytesPastCap = 0;
@@ -79,6 +80,11 @@ export function runProgram(
     }
     emit('stdout', text.stdout.end());
     emit('stderr', text.stderr.end());
+    if (request.returnFiles && startedAt !== undefined) {
+      if (!isArchiveThere)
+        collector.skipRest(killed ? 'The run was ended before its files were read' : 'Not all files could be read in time');
+      else if (!collector.done) collector.skipRest('Not all files could be read');
+    }
     const end = endedAt ?? Date.now();
     resolve({
       exitCode: outcome.exitCode,
@@ -90,7 +96,7 @@ export function runProgram(
       killed,
       durationMs: end - (startedAt ?? end),
       files: collector.files,
-      ...(collector.skipped.length > 0 && { skippedFiles: collector.skipped }),
+      ...(collector.skippedCount > 0 && { skippedFiles: collector.skipped, skippedFileCount: collector.skippedCount }),
     });
   }
 
@@ -150,13 +156,16 @@ export function runProgram(
       clearTimers();
       programEnd = end;
       endedAt = Date.now();
-      if (request.returnFiles && !collector.done && !ending) after(COLLECT_TIMEOUT_MS, () => void endContainer());
+      if (request.returnFiles && !isArchiveThere && !ending) after(COLLECT_TIMEOUT_MS, () => void endContainer());
       else settle(end);
     },
     onArchive(bytes) {
-      if (!request.returnFiles) return;
-      collector.push(bytes);
-      if (collector.done && programEnd) settle(programEnd);
+      if (request.returnFiles) collector.push(bytes);
+    },
+    onArchiveEnd(isWhole) {
+      isArchiveThere = true;
+      if (!isWhole) collector.skipRest('Not all files could be read');
+      if (programEnd) settle(programEnd);
     },
   });
 

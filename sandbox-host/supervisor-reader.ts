@@ -17,9 +17,12 @@ export interface SupervisorEvents {
   onEnd(end: ProgramEnd): void;
   /** Bytes of the archive of /workspace. */
   onArchive(bytes: Buffer): void;
+  /** The archive is there; `isWhole` when everything in /workspace could be read. */
+  onArchiveEnd(isWhole: boolean): void;
 }
 
 const TRAILER = /^(\d{1,3}) (\d{1,9})\n/;
+const ARCHIVE_TRAILER = /^(\d{1,3})\n/;
 const MAX_TRAILER_BYTES = 32;
 
 /** Tells the supervisor's words from the program's output in what a container sends. The protocol stands at `SUPERVISOR`. */
@@ -30,6 +33,8 @@ export class SupervisorReader {
   #hasStarted = false;
   #stdoutEnded = false;
   #trailer = '';
+  #archiveTrailer = '';
+  #archiveEnded = false;
   #end: ProgramEnd | undefined;
 
   constructor(nonce: string, events: SupervisorEvents) {
@@ -54,6 +59,9 @@ export class SupervisorReader {
   #readStdout(bytes: Buffer, markers: number): void {
     if (markers === 0) {
       this.#events.onOutput('stdout', bytes);
+    } else if (markers > 1) {
+      if (this.#archiveTrailer.length < MAX_TRAILER_BYTES) this.#archiveTrailer += bytes.toString('latin1');
+      this.#tellArchiveEnd();
     } else if (this.#stdoutEnded) {
       this.#events.onArchive(bytes);
     } else {
@@ -75,6 +83,13 @@ export class SupervisorReader {
       else this.#events.onStart();
       if (bytes.length > 1) this.#events.onOutput('stderr', bytes.subarray(1));
     }
+  }
+
+  #tellArchiveEnd(): void {
+    const [, status] = ARCHIVE_TRAILER.exec(this.#archiveTrailer) ?? [];
+    if (this.#archiveEnded || status === undefined) return;
+    this.#archiveEnded = true;
+    this.#events.onArchiveEnd(Number(status) === 0);
   }
 
   /** Docker copies the two streams independently, so the end is there when both say so. */

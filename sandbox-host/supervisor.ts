@@ -7,9 +7,10 @@ import { packFiles, TAR_BLOCKING_BYTES } from './pack-files.ts';
  *
  * stdin: a line with a nonce, a line `<number of tar blocks> <1 when files are to come back>`, the tar blocks, then the program's own stdin.
  * stderr: nonce and `S` (started) or `F` (the files do not fit), the program's stderr, nonce and `<exit code> <OOM kills>` and a newline.
- * stdout: the program's stdout, nonce, and a tar of /workspace when asked for.
+ * stdout: the program's stdout, nonce, and when asked for a tar of /workspace, nonce and `<exit code of tar>` and a newline.
  *
- * Before the end is told everything that the program left running is killed, so that nothing writes into the archive. The nonce comes over stdin
+ * Before the end is told everything that the program left running is killed, so that nothing writes into the archive, and files that the program
+ * made unreadable even for itself are opened up. The nonce comes over stdin
  * to keep it out of /proc/1/cmdline; a program that digs it out of memory can forge its own end and no more. POSIX sh, for busybox and dash alike.
  */
 export const SUPERVISOR = `IFS= read -r omr_nonce && read -r omr_blocks omr_files || exit 125
@@ -44,7 +45,11 @@ for omr_events in /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory
 done
 printf '%s' "$omr_nonce"
 printf '%s%d %d\\n' "$omr_nonce" $omr_status $omr_oom >&2
-[ "$omr_files" = 1 ] && tar -cf - -C /workspace . 2>/dev/null
+if [ "$omr_files" = 1 ]; then
+  chmod -R u+rwX /workspace 2>/dev/null
+  tar -cf - -C /workspace . 2>/dev/null
+  printf '%s%d\\n' "$omr_nonce" $?
+fi
 exit 0`;
 
 /** The bytes that the supervisor reads. */

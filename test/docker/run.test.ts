@@ -153,18 +153,68 @@ describe('files', () => {
     expect(result.files).toEqual([{ path: `${'d'.repeat(120)}/moved-${'x'.repeat(90)}`, contentBase64: base64('long') }]);
   });
 
-  it('come back without links, devices and what is too large', async () => {
-    const script = `ln -s /etc/passwd link; mkfifo pipe; echo x > a; ln a b; head -c 2000 /dev/zero > large; ln -s / root`;
-    const result = await run(ALPINE, ['sh', '-c', script], { returnFiles: true, limits: { maxFileBytes: 1_000 } });
-    expect(result.files).toHaveLength(1);
-    expect(['a', 'b']).toContain(result.files[0]?.path);
-    expect(result.skippedFiles).toEqual(['large']);
+  it('are named with the reason when they do not come back', async () => {
+    const program = `
+import os
+os.symlink('/etc/passwd', 'link'); os.symlink('/', 'folder-link'); os.mkfifo('pipe')
+open('a', 'w').write('x'); os.link('a', 'b')
+open('large', 'wb').write(bytes(1001)); open('fits', 'wb').write(bytes(1000))
+open(b'caf\\xe9.txt', 'w').write('x')
+os.makedirs('d' * 200 + '/' + 'e' * 200); open('d' * 200 + '/' + 'e' * 200 + '/' + 'f' * 150, 'w')`;
+    const result = await run(PYTHON, ['python3', '-c', program], { returnFiles: true, limits: { maxFileBytes: 1_000 } });
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    const saved = result.files.map(({ path }) => path);
+    expect(saved).toHaveLength(2);
+    expect(saved).toContain('fits');
+    const link = saved.includes('a') ? 'b' : 'a';
+    expect(result.skippedFiles?.toSorted((one, other) => (one.path < other.path ? -1 : 1))).toEqual([
+      { path: link, reason: 'It is a hard link to another file' },
+      { path: 'caf\\xe9.txt', reason: 'Its name is not UTF-8' },
+      { path: `${'d'.repeat(200)}/${'e'.repeat(200)}/${'f'.repeat(109)}…`, reason: 'Its path is longer than 512 bytes' },
+      { path: 'folder-link', reason: 'It is a symbolic link' },
+      { path: 'large', reason: 'It is larger than 1000 bytes' },
+      { path: 'link', reason: 'It is a symbolic link' },
+      { path: 'pipe', reason: 'It is a named pipe' },
+    ]);
+    expect(result.skippedFileCount).toBe(7);
   });
 
-  it('come back up to 1,000', async () => {
-    const result = await run(ALPINE, ['sh', '-c', 'i=0; while [ $i -lt 1005 ]; do : > f$i; i=$((i+1)); done'], { returnFiles: true });
+  it('come back also when the program took its own right to read them', async () => {
+    const script = 'echo x > a; mkdir d; echo y > d/b; chmod 0 a d/b d';
+    const result = await run(ALPINE, ['sh', '-c', script], { returnFiles: true });
+    expect(result.files.map(({ path }) => path).toSorted()).toEqual(['a', 'd/b']);
+    expect(result.skippedFileCount).toBeUndefined();
+  });
+
+  it('come back up to 1,000, and the others are counted', async () => {
+    const result = await run(ALPINE, ['sh', '-c', 'i=0; while [ $i -lt 1105 ]; do : > f$i; i=$((i+1)); done'], { returnFiles: true });
     expect(result.files).toHaveLength(1_000);
-    expect(result.skippedFiles).toHaveLength(5);
+    expect(result.skippedFiles).toHaveLength(100);
+    expect(result.skippedFiles?.[0]?.reason).toBe('The run left more than 1000 files');
+    expect(result.skippedFileCount).toBe(105);
+  });
+
+  it('come back up to 16 MiB, and the others are named', async () => {
+    const script = 'i=0; while [ $i -lt 60 ]; do head -c 1048576 /dev/zero > f$i; i=$((i+1)); done';
+    const result = await run(ALPINE, ['sh', '-c', script], { returnFiles: true, limits: { cpuLimit: 1_000 } });
+    expect(result).toMatchObject({ exitCode: 0, killed: false });
+    expect(result.files).toHaveLength(16);
+    expect(result.skippedFiles).toHaveLength(44);
+    expect(result.skippedFileCount).toBe(44);
+    expect(result.skippedFiles?.[0]?.reason).toBe('The files of the run are larger than 16777216 bytes together');
+  });
+
+  it('are told to be lost when the run is ended before they are read', async () => {
+    const result = await run(ALPINE, ['sh', '-c', 'echo x > a; trap "" TERM; while :; do :; done'], {
+      returnFiles: true,
+      limits: { timeoutMs: 500 },
+    });
+    expect(result).toMatchObject({
+      timedOut: true,
+      files: [],
+      skippedFiles: [{ path: '.', reason: 'The run was ended before its files were read' }],
+      skippedFileCount: 1,
+    });
   });
 
   it('do not come back unless they are asked for', async () => {

@@ -118,6 +118,7 @@ describe('SupervisorReader', () => {
       onOutput: (stream, bytes) => events.push(`${stream} ${bytes}`),
       onEnd: (end) => events.push(`end ${end.exitCode} ${end.oomKilled}`),
       onArchive: (bytes) => events.push(`archive ${bytes}`),
+      onArchiveEnd: (isWhole) => events.push(`archive end ${isWhole}`),
     });
     for (const bytes of frames) reader.push(bytes);
     reader.end();
@@ -143,6 +144,14 @@ describe('SupervisorReader', () => {
     expect(read([start, err, out])).toEqual(['start', 'end 0 false']);
     expect(read([start, out])).toEqual(['start']);
     expect(read([start, err])).toEqual(['start']);
+  });
+
+  it('tells the end of the archive and whether it is whole, once', () => {
+    const start = [frame('stderr', `${NONCE}S`), frame('stdout', `${NONCE}tar${NONCE}`)];
+    expect(read(start)).toEqual(['start', 'archive tar']);
+    expect(read([...start, frame('stdout', '0\n'), frame('stdout', '0\n')])).toEqual(['start', 'archive tar', 'archive end true']);
+    expect(read([...start, frame('stdout', '13'), frame('stdout', '7\n')])).toEqual(['start', 'archive tar', 'archive end false']);
+    expect(read([...start, frame('stdout', 'x0\n')])).toEqual(['start', 'archive tar']);
   });
 
   it('tells of files that were refused', () => {

@@ -66,12 +66,22 @@ describe('run', () => {
     const { handler } = serverOf(async (request, { onStart }) => {
       seen.push(request);
       onStart();
-      return resultOf(request.id, { stdout: 'ü😀', files: [{ path: 'a', contentBase64: 'eA==' }], skippedFiles: ['b'] });
+      return resultOf(request.id, {
+        stdout: 'ü😀',
+        files: [{ path: 'a', contentBase64: 'eA==' }],
+        skippedFiles: [{ path: 'b', reason: 'large' }],
+        skippedFileCount: 7,
+      });
     });
     const { client } = createNetwork({ one: handler });
     const request = { ...run, env: { A: 'ü' }, stdin: '😀', files: [{ path: 'x', contentBase64: 'eA==' }], returnFiles: true };
     expect(await client.run(request, never)).toEqual(
-      resultOf('run-1', { stdout: 'ü😀', files: [{ path: 'a', contentBase64: 'eA==' }], skippedFiles: ['b'] }),
+      resultOf('run-1', {
+        stdout: 'ü😀',
+        files: [{ path: 'a', contentBase64: 'eA==' }],
+        skippedFiles: [{ path: 'b', reason: 'large' }],
+        skippedFileCount: 7,
+      }),
     );
     expect(seen).toEqual([expect.objectContaining(request)]);
   });
@@ -245,6 +255,11 @@ describe('run', () => {
 
   it.each<[string, Handler]>([
     ['is no result', () => Response.json({ id: 'run-1' })],
+    ['names too many files', () => Response.json(resultOf('run-1', { skippedFiles: Array(101).fill({ path: 'a', reason: 'b' }) }))],
+    [
+      'names a file at too great length',
+      () => Response.json(resultOf('run-1', { skippedFiles: [{ path: 'a'.repeat(513), reason: 'b' }] })),
+    ],
     ['is no JSON', () => new Response('hello')],
     ['is too long', () => new Response(' '.repeat(30_000_000))],
     ['leads elsewhere', () => new Response(null, { status: 302, headers: { location: 'http://elsewhere' } })],
@@ -306,7 +321,10 @@ describe('a host that takes a run and never answers', () => {
       return timeout(ms / 1_000);
     });
     const silent: Handler = (_, init) =>
-      new Promise((_resolve, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+      new Promise((_resolve, reject) => {
+        init.signal?.throwIfAborted();
+        init.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      });
     const { client, journal } = createNetwork({ one: silent, two: answering('two') });
     await expect(client.run({ ...run, limits: { timeoutMs: 5_000 } }, never)).rejects.toThrow('The sandbox host did not answer in time');
     vi.restoreAllMocks();

@@ -54,6 +54,7 @@ describe('eval_code', () => {
       timedOut: false,
       oomKilled: false,
       files: [],
+      filesNotSavedCount: 0,
       filesNotSaved: [],
     });
     expect(sandbox.requests).toEqual([
@@ -259,6 +260,66 @@ describe('a skill in a sandbox', () => {
         { path: '4', reason: 'Skill workspace is full: at most 4 files' },
         { path: '5', reason: 'Skill workspace is full: at most 4 files' },
       ],
+    });
+  });
+
+  it('tells what did not come back from the sandbox beside what the workspace refuses', async () => {
+    const skippedFiles = [
+      { path: 'link', reason: 'It is a symbolic link' },
+      { path: 'large', reason: 'It is larger than 1048576 bytes' },
+    ];
+    const { evaluate, execute } = setUp({ files: [fileOf('a', 'x'), fileOf('../up', 'x')], skippedFiles, skippedFileCount: 15_000 });
+    const expected = {
+      success: true,
+      files: [{ path: 'a', bytes: 1 }],
+      filesNotSavedCount: 15_001,
+      filesNotSaved: [...skippedFiles, { path: '../up', reason: 'Skill file path escapes the skill workspace' }],
+    };
+    expect(await evaluate({ code: 'x' })).toMatchObject(expected);
+    expect(await execute({ command: 'x' })).toMatchObject(expected);
+  });
+
+  it('names 100 files that are lost and counts all', async () => {
+    const files = Array.from({ length: 150 }, (_, index) => fileOf(`f${index}`, ''));
+    const skippedFiles = [{ path: 'link', reason: 'It is a symbolic link' }];
+    const output = (await setUp({ files, skippedFiles }).execute({ command: 'x' })) as JsonObject;
+    expect(output.files).toHaveLength(4);
+    expect(output.filesNotSaved).toHaveLength(100);
+    expect(output.filesNotSavedCount).toBe(147);
+  });
+
+  describe('files whose names the workspace takes for one', () => {
+    const [composed, decomposed] = ['é.txt', 'e\u0301.txt'];
+    const reason = `The workspace takes it for another file of the run: ${composed}`;
+
+    it.each([[[fileOf(composed, '1'), fileOf(decomposed, '2')]], [[fileOf(decomposed, '2'), fileOf(composed, '1')]]])(
+      'save the one that has the name of the workspace, in any order',
+      async (files) => {
+        expect(await setUp({ files }).execute({ command: 'x' })).toMatchObject({
+          files: [{ path: composed, bytes: 1 }],
+          filesNotSavedCount: 1,
+          filesNotSaved: [{ path: decomposed, reason }],
+        });
+        expect(await load(composed)).toBe('1');
+      },
+    );
+
+    it('save the first of those that have other names', async () => {
+      const files = [fileOf('a\\b', '1'), fileOf('a\\\\b', '2'), fileOf(decomposed, '2')];
+      expect(await setUp({ files }).execute({ command: 'x' })).toMatchObject({
+        files: [{ path: 'a/b' }, { path: composed }],
+        filesNotSaved: [{ path: 'a\\\\b', reason: 'The workspace takes it for another file of the run: a/b' }],
+      });
+    });
+
+    it('leave a file alone that was copied in and did not change', async () => {
+      await save(composed, 'mine');
+      const { execute } = setUp({ files: [fileOf(decomposed, '2')] });
+      expect(await execute({ command: 'x', files: [composed] })).toMatchObject({
+        files: [],
+        filesNotSaved: [{ path: decomposed, reason }],
+      });
+      expect(await load(composed)).toBe('mine');
     });
   });
 
