@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import { curlLine, exampleRequest } from './stack/example-request.ts';
+import { firstGone, listNpmParents } from './stack/npm-parents.ts';
 import { type Stack, startStack } from './stack.ts';
 
 const FLAG = '--wrangler';
 
 function introduce(stack: Stack, dataDir: string): void {
   console.log(`ready ${stack.url}`);
-  if (stack.madeManagementToken) console.log(`management token ${stack.managementToken} (kept in ${join(dataDir, 'credentials.json')})`);
+  const file = join(dataDir, 'credentials.json');
+  if (stack.madeManagementToken) console.log(`management token ${stack.managementToken} (kept in ${file})`);
+  console.log(`API key ${stack.apiKey} (kept in ${file})`);
   if (stack.isScripted) {
     console.log('no provider is configured: the models scripted-* follow a script, a tool for development that is no part of the gateway');
   }
@@ -23,6 +26,8 @@ async function main(flags: readonly string[]): Promise<number> {
   // Heard from the first moment on; once more ends us at once, and the parts with us.
   const interrupted = Promise.withResolvers<'interrupted'>();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => interrupted.resolve('interrupted'));
+  // A killed npm sends no signal, and nobody could stop us from its terminal any more.
+  if (process.env.npm_lifecycle_event !== undefined) void firstGone(listNpmParents()).then(() => interrupted.resolve('interrupted'));
 
   const starting = startStack({
     env: process.env,
