@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
@@ -87,11 +87,15 @@ export async function preparePackages(say, root = ROOT) {
     .digest('hex');
   const isStamped = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === lockDigest && isInstalled(root);
   if (isStamped()) return;
-  await withLock(join(root, '.data', 'setup.lock'), async () => {
+  // The stack keeps its secrets there later on.
+  const folder = join(root, '.data');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await withLock(join(folder, 'setup.lock'), async () => {
     if (isStamped()) return;
     if (!isInstalled(root)) {
       say('installing packages (npm ci)');
-      await runNpm(root, ['ci', '--no-audit', '--no-fund'], { show: true });
+      // Its warnings are about the machine's Node, of which the project brings its own, and install scripts, which `unpackPrograms` sees to.
+      await runNpm(root, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { show: true });
     }
     await unpackPrograms(root, say);
     writeFileSync(stamp, lockDigest);

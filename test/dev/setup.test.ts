@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +51,19 @@ const { packImage } = (await import(join(SETUP, '../images/pack-image.mjs'))) as
   packImage(options: { root: string; image: string; command: string[]; work: string }): Promise<string>;
 };
 
+const run = (program: string, args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; output: string }> =>
+  new Promise((resolve) => {
+    const child = spawn(program, args, { env: { ...process.env, ...env } });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.once('close', (code) => resolve({ code, output }));
+  });
+
 let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'omniroute-setup-'));
@@ -73,6 +86,32 @@ describe('packages', () => {
   ])('what is installed is %s: %s', (_, packages, matches) => {
     const lock = { packages: { '': {}, a: { version: '1.0.0', integrity: 'x' }, b: { version: '2.0.0', optional: true } } };
     expect(matchesLock(lock, { packages })).toBe(matches);
+  });
+});
+
+describe('preparePackages', () => {
+  /** Lets the real npm install a small project, and resolves to all that is printed. */
+  const install = (manifest: object, lock: object): Promise<string> => {
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, requires: true, ...lock }));
+    const program = `
+      import { preparePackages } from ${JSON.stringify(join(SETUP, 'packages.mjs'))};
+      await preparePackages(console.log, ${JSON.stringify(folder)}).catch((error) => console.log(error.message));`;
+    return run(process.execPath, ['--input-type=module', '-e', program]).then(({ output }) => output);
+  };
+  const example = { name: 'example', version: '1.0.0' };
+
+  it('prints no warning of npm about an older Node, which the project brings its own of', async () => {
+    const manifest = { ...example, engines: { node: '>=99' } };
+    const output = await install(manifest, { ...example, packages: { '': manifest } });
+    expect(output).toContain('installing packages (npm ci)');
+    expect(output).not.toMatch(/warn|EBADENGINE/);
+    expect(statSync(join(folder, '.data')).mode & 0o777).toBe(0o700);
+  });
+
+  it("prints npm's errors", async () => {
+    const manifest = { ...example, dependencies: { './absent': 'file:./absent' } };
+    expect(await install(manifest, { ...example, packages: { '': example } })).toMatch(/^npm error /m);
   });
 });
 
@@ -265,33 +304,22 @@ describe('packImage', () => {
 });
 
 describe('node dev/setup.mjs', () => {
-  const run = (args: string[], env: Record<string, string>): Promise<{ code: number | null; output: string }> =>
-    new Promise((resolve) => {
-      const child = spawn(process.execPath, [join(SETUP, '../setup.mjs'), ...args], { env: { ...process.env, ...env } });
-      let output = '';
-      child.stdout.on('data', (chunk) => {
-        output += chunk;
-      });
-      child.stderr.on('data', (chunk) => {
-        output += chunk;
-      });
-      child.once('close', (code) => resolve({ code, output }));
-    });
+  const setUp = (args: string[], env: Record<string, string>) => run(process.execPath, [join(SETUP, '../setup.mjs'), ...args], env);
 
   it('succeeds without Docker, and says what is missing', async () => {
-    const { code, output } = await run([], { OMNIROUTE_SETUP_DOCKER: 'never' });
+    const { code, output } = await setUp([], { OMNIROUTE_SETUP_DOCKER: 'never' });
     expect(output).toContain('setup: the sandbox is not available: OMNIROUTE_SETUP_DOCKER=never');
     expect(code).toBe(0);
   });
 
   it('fails without Docker when it is required', async () => {
-    const { code, output } = await run(['--require-docker'], { OMNIROUTE_SETUP_DOCKER: 'never' });
+    const { code, output } = await setUp(['--require-docker'], { OMNIROUTE_SETUP_DOCKER: 'never' });
     expect(output).toContain('setup: failed: no Docker daemon answers');
     expect(code).toBe(1);
   });
 
   it('refuses an option that it does not know', async () => {
-    const { code, output } = await run(['--fast'], {});
+    const { code, output } = await setUp(['--fast'], {});
     expect(output).toBe('setup: failed: unknown option --fast; known are --pull and --require-docker\n');
     expect(code).toBe(1);
   });
