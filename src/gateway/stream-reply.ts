@@ -10,7 +10,7 @@ import { UpstreamRefusal } from './upstream.ts';
 /** How long a stream may be silent before the format's keepalive is sent. */
 const KEEPALIVE_AFTER_MS = 10_000;
 /** workerd notices that a client has left only when it writes to it, so a silent stream is probed this often. */
-const PROBE_MS = 400;
+const PROBE_MS = 250;
 
 const publicFault = (error: unknown): { code: string; message: string } => {
   if (error instanceof AppError) return { code: error.code, message: error.message };
