@@ -26,12 +26,13 @@ afterEach(() => {
 });
 
 async function start(args: string[] = [], more: Record<string, string> = {}, command = [process.execPath, START]): Promise<Started> {
-  const env = { ...(await isolateEnvironment(process.env)), ...more };
+  const isolated = await isolateEnvironment(process.env);
+  const env = { ...isolated, ...more };
   const [program = '', ...before] = command;
   const child = spawn(program, [...before, ...args], { env: env as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'] });
   cleanUps.push(() => {
     child.kill('SIGKILL');
-    rmSync(env.DATA_DIR, { recursive: true, force: true });
+    rmSync(isolated.DATA_DIR, { recursive: true, force: true });
   });
   let output = '';
   const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
