@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { CallVisibility, Reply, ToolCall } from '../providers/adapter.ts';
+import { skillKey } from '../skills/skill.ts';
 import { createTurnId, markCallId } from './call-marker.ts';
 import type { Exchange } from './exchange.ts';
 import { createLoopBounds } from './loop-bounds.ts';
@@ -56,7 +57,12 @@ export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void 
     async run(callModel, signal) {
       const runCalls = (calls: readonly ToolCall[]) => {
         onCallsBegin();
-        for (const { name } of calls) log.info('skills.interception.tool_call_detected', { requestId, tool: name });
+        for (const { name } of calls) {
+          log.info('skills.interception.tool_call_detected', { requestId, tool: name });
+          const skill = selected.skillFor({ name });
+          if (skill?.kind === 'builtin')
+            log.info('skills.interception.builtin_tool_detected', { requestId, tool: name, skill: skillKey(skill) });
+        }
         return stopwatch.time('tools', () => runner.run(calls, { signal, deadline: deadline(), shorten: bounds.shorten }));
       };
       const loop = { adapter, request: injected, bounds, callModel, isOwned, runCalls };
