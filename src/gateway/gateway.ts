@@ -50,7 +50,9 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       );
       if (selected === undefined) {
         log.info('skills.injection.skipped', { requestId });
-        return forwardReply(await upstream.open(original, request.signal, { bytes: original === body ? request.bytes : undefined }));
+        // In workerd a request's own signal does not abort a fetch that it is given to; one that follows it does.
+        const signal = AbortSignal.any([request.signal]);
+        return forwardReply(await upstream.open(original, signal, { bytes: original === body ? request.bytes : undefined }));
       }
       log.info('skills.injection.injected', { requestId, skills: [...selected.before, ...selected.after].map(({ key }) => key) });
       const exchange: Exchange = {
