@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import type { BenchRequest } from './requests.ts';
 import { readStamps } from './upstream/scenario.ts';
 
 export interface Target {
-  /** The endpoint. */
-  url: string;
+  /** Where the paths of the requests begin. */
+  origin: string;
   apiKey: string;
 }
 
@@ -19,21 +20,30 @@ export interface Measurement {
 
 export interface Client {
   /** Sends one request over a connection that is kept. Rejects when the reply is not a success. */
-  send(target: Target, body: Buffer): Promise<Measurement>;
+  send(target: Target, request: BenchRequest): Promise<Measurement>;
   close(): void;
 }
 
-const lagsOf = (chunk: Buffer, arrivedAt: bigint): number[] =>
-  readStamps(chunk.toString('latin1')).map((writtenAt) => Number(arrivedAt - writtenAt) / 1e6);
+/** The lag of each stamp on its first arrival: some formats repeat the whole text when it is complete. */
+function lagsOf(chunks: readonly Buffer[], arrivals: readonly bigint[]): number[] {
+  const lags = new Map<bigint, number>();
+  for (const [position, chunk] of chunks.entries()) {
+    for (const writtenAt of readStamps(chunk.toString('latin1'))) {
+      if (!lags.has(writtenAt)) lags.set(writtenAt, Number(arrivals[position]! - writtenAt) / 1e6);
+    }
+  }
+  return [...lags.values()];
+}
 
 /** A client that does little, so that little of what is measured is its own. */
 export function createClient(): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
-    send: ({ url, apiKey }, body) =>
+    send: ({ origin, apiKey }, { path, body }) =>
       new Promise((resolve, reject) => {
         const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'content-length': body.length };
         const start = performance.now();
+        const url = `${origin}${path}`;
         const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
           const chunks: Buffer[] = [];
           const arrivals: bigint[] = [];
@@ -47,8 +57,7 @@ export function createClient(): Client {
             const totalMs = performance.now() - start;
             const reply = Buffer.concat(chunks);
             if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode}: ${reply}`));
-            const lagsMs = chunks.flatMap((chunk, position) => lagsOf(chunk, arrivals[position]!));
-            resolve({ firstByteMs, totalMs, lagsMs, sha256: createHash('sha256').update(reply).digest('hex') });
+            resolve({ firstByteMs, totalMs, lagsMs: lagsOf(chunks, arrivals), sha256: createHash('sha256').update(reply).digest('hex') });
           });
           response.on('error', reject);
         });

@@ -14,7 +14,6 @@ import { startWorkerd, type WorkerSpec } from './workerd.ts';
 
 const MANAGEMENT_TOKEN = 'bench-management-token';
 const ROWS_PER_INSERT = 500;
-const CHAT_PATH = '/v1/chat/completions';
 
 export interface Environment {
   direct: Target;
@@ -94,12 +93,17 @@ export async function startEnvironment(skillCounts: readonly number[], workerdOp
   try {
     const upstreamUrl = await startMockUpstream(closing);
     const database = await startDatabase(folder, closing);
-    const variables = { MANAGEMENT_TOKEN, LIBSQL_URL: database.url, OPENAI_BASE_URL: `${upstreamUrl}/v1`, OPENAI_API_KEY: 'bench' };
+    const variables = {
+      ...{ MANAGEMENT_TOKEN, LIBSQL_URL: database.url },
+      ...{ OPENAI_BASE_URL: `${upstreamUrl}/v1`, OPENAI_API_KEY: 'bench' },
+      ...{ ANTHROPIC_BASE_URL: upstreamUrl, ANTHROPIC_API_KEY: 'bench' },
+      ...{ GEMINI_BASE_URL: upstreamUrl, GEMINI_API_KEY: 'bench' },
+    };
     const workers = {
       proxy: {
         name: 'proxy',
         code: await bundleWorker(join(import.meta.dirname, 'bare-proxy.ts'), true),
-        variables: { UPSTREAM_URL: `${upstreamUrl}/v1` },
+        variables: { UPSTREAM_URL: upstreamUrl },
       },
       product: { name: 'product', code: await bundleWorker(undefined, true), variables },
     };
@@ -111,12 +115,12 @@ export async function startEnvironment(skillCounts: readonly number[], workerdOp
     for (const count of skillCounts) {
       const { id, key } = await createKey(product);
       await storeSkills(database.url, id, count);
-      targets.set(count, { url: `${product}${CHAT_PATH}`, apiKey: key });
+      targets.set(count, { origin: product, apiKey: key });
     }
     const apiKey = targets.get(0)?.apiKey ?? 'none';
     return {
-      direct: { url: `${upstreamUrl}${CHAT_PATH}`, apiKey },
-      proxy: { url: `${proxy}${CHAT_PATH}`, apiKey },
+      direct: { origin: upstreamUrl, apiKey },
+      proxy: { origin: proxy, apiKey },
       product(skillCount) {
         const target = targets.get(skillCount);
         if (target === undefined) throw new Error(`No key owns ${skillCount} skills`);

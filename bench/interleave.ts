@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client, Measurement, Target } from './client.ts';
+import type { BenchRequest } from './requests.ts';
 
 export interface Variant {
   target: Target;
-  body: Buffer;
+  request: BenchRequest;
 }
 
 export interface InterleaveOptions {
@@ -32,8 +33,8 @@ export async function interleave<Name extends string>(
   const measurements = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Measurement[]>;
   for (let round = -warmUpRounds; round < rounds; round++) {
     for (const name of orderOf(names, round + warmUpRounds)) {
-      const { target, body } = variants[name];
-      const measurement = await client.send(target, body);
+      const { target, request } = variants[name];
+      const measurement = await client.send(target, request);
       if (round >= 0) measurements[name].push(measurement);
       // Lets the connection go back to the client's pool.
       await nextTurn();

@@ -3,7 +3,7 @@ import { describeSkills } from './compare.ts';
 import type { Environment } from './environment.ts';
 import { interleave, type Variant } from './interleave.ts';
 import type { Row } from './report.ts';
-import { chatRequest } from './requests.ts';
+import { writeRequest } from './requests.ts';
 import { median, percentile } from './statistics.ts';
 
 const MAX_ADDED_MS = 1;
@@ -17,9 +17,9 @@ export interface ToolLoopOptions {
 const totalsOf = (measurements: readonly Measurement[]) => measurements.map(({ totalMs }) => totalMs);
 
 /** Milliseconds that the database spends on one such request. */
-async function measureDatabase(client: Client, environment: Environment, { target, body }: Variant, requests: number): Promise<number> {
+async function measureDatabase(client: Client, environment: Environment, { target, request }: Variant, requests: number): Promise<number> {
   const before = await environment.databaseBusyMs();
-  for (let count = 0; count < requests; count++) await client.send(target, body);
+  for (let count = 0; count < requests; count++) await client.send(target, request);
   return ((await environment.databaseBusyMs()) - before) / requests;
 }
 
@@ -30,12 +30,12 @@ async function measureDatabase(client: Client, environment: Environment, { targe
 export async function measureToolLoop(client: Client, environment: Environment, options: ToolLoopOptions): Promise<Row[]> {
   const { skillCount, contextLength, rounds } = options;
   const target = environment.product(skillCount);
-  const plain = chatRequest('plain', contextLength);
+  const plain = writeRequest('chat', 'plain', contextLength);
   const variants = {
-    direct: { target: environment.direct, body: plain },
-    plain: { target, body: plain },
-    one: { target, body: chatRequest('calls-1', contextLength) },
-    three: { target, body: chatRequest('calls-3', contextLength) },
+    direct: { target: environment.direct, request: plain },
+    plain: { target, request: plain },
+    one: { target, request: writeRequest('chat', 'calls-1', contextLength) },
+    three: { target, request: writeRequest('chat', 'calls-3', contextLength) },
   };
   const measured = await interleave(client, variants, { rounds, warmUpRounds: Math.ceil(rounds / 5) });
   const direct = median(totalsOf(measured.direct));
@@ -47,6 +47,7 @@ export async function measureToolLoop(client: Client, environment: Environment, 
     const added = product - without - direct - databaseMs;
     rows.push({
       case: `tool loop, ${name} owned call${name === 'one' ? '' : 's'}, total`,
+      format: 'chat',
       skills: describeSkills(skillCount),
       direct,
       product,

@@ -2,10 +2,14 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { anthropic } from './upstream/anthropic.ts';
+import { gemini } from './upstream/gemini.ts';
 import { openAiChat } from './upstream/openai-chat.ts';
-import { BURST_AFTER_MS, PACE_MS, PACED_CHUNKS, stamp, type UpstreamFormat } from './upstream/scenario.ts';
+import { openAiResponses } from './upstream/openai-responses.ts';
+import { BURST_AFTER_MS, PACE_MS, PACED_CHUNKS, stamp } from './upstream/scenario.ts';
+import type { Replies, UpstreamFormat } from './upstream/upstream-format.ts';
 
-const FORMATS: readonly UpstreamFormat[] = [openAiChat];
+const FORMATS: readonly UpstreamFormat[] = [openAiChat, openAiResponses, anthropic, gemini];
 
 const EVENT_STREAM = { 'content-type': 'text/event-stream' };
 
@@ -14,53 +18,62 @@ function sendJson(response: ServerResponse, body: Buffer): void {
   response.end(body);
 }
 
-async function sendPaced(response: ServerResponse, format: UpstreamFormat): Promise<void> {
+async function sendPaced(response: ServerResponse, { opening, chunk, ending }: Replies): Promise<void> {
   response.writeHead(200, EVENT_STREAM);
-  for (let count = 0; count < PACED_CHUNKS; count++) {
-    response.write(format.pacedChunk(stamp()));
+  response.write(opening);
+  const texts: string[] = [];
+  for (let number = 0; number < PACED_CHUNKS; number++) {
     await wait(PACE_MS);
+    const text = stamp();
+    response.write(chunk(text, number));
+    texts.push(text);
   }
-  response.end(format.streamEnd);
+  response.end(ending(texts));
 }
 
-async function sendBurst(response: ServerResponse, format: UpstreamFormat): Promise<void> {
+async function sendBurst(response: ServerResponse, { opening, burst }: Replies): Promise<void> {
   response.writeHead(200, EVENT_STREAM);
-  response.write(format.opening);
+  response.write(opening);
   await wait(BURST_AFTER_MS);
-  for (const chunk of format.burst) response.write(chunk);
+  for (const chunk of burst) response.write(chunk);
   response.end();
 }
 
-function answer(format: UpstreamFormat, request: Buffer, response: ServerResponse): void {
-  const scenario = format.scenarioOf(request);
+function answer(format: UpstreamFormat, path: string, request: Buffer, response: ServerResponse): void {
+  const scenario = format.scenarioOf(path, request);
+  if (scenario === undefined) {
+    response.writeHead(400).end('No such scenario');
+    return;
+  }
+  const replies = format.repliesTo(request);
   switch (scenario) {
     case 'plain':
-      sendJson(response, format.plain);
+      sendJson(response, replies.plain);
       break;
     case 'burst':
-      void sendBurst(response, format);
+      void sendBurst(response, replies);
       break;
     case 'paced':
-      void sendPaced(response, format);
+      void sendPaced(response, replies);
       break;
     case 'calls-1':
     case 'calls-3':
-      sendJson(response, format.hasResults(request) ? format.plain : format.calls(scenario === 'calls-1' ? 1 : 3));
+      if (format.calls === undefined) response.writeHead(400).end('No calls in this format');
+      else sendJson(response, format.calls.hasResults(request) ? replies.plain : format.calls.reply(scenario === 'calls-1' ? 1 : 3));
       break;
-    case undefined:
-      response.writeHead(400).end('No such scenario');
   }
 }
 
 const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
-  const format = FORMATS.find(({ path }) => path === request.url);
+  const url = request.url ?? '';
+  const format = FORMATS.find(({ path }) => url.startsWith(path));
   if (format === undefined) {
     response.writeHead(404).end();
     return;
   }
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => answer(format, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), response));
+  request.on('end', () => answer(format, url, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), response));
 });
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
 process.once('disconnect', () => process.exit(0));

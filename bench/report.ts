@@ -1,10 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname } from 'node:path';
+import type { Format } from './requests.ts';
 
 /** One line of the result. Times are milliseconds; medians where nothing else is said. */
 export interface Row {
   case: string;
+  /** The wire format, where requests of one are measured. */
+  format?: Format;
   /** Skills that the key owns, and how many of them are always offered. */
   skills?: string;
   /** Skills that the requests carried. */
@@ -25,6 +28,7 @@ export interface Row {
 
 const COLUMNS = [
   'case',
+  'format',
   'skills',
   'injected',
   'direct',
