@@ -82,6 +82,7 @@ function createRepliesTo(request: Request): Replies {
   });
 }
 
+/** By the text of the request, since what is repeated is most of it. */
 const known = new Map<string, Replies>();
 
 /** https://platform.openai.com/docs/api-reference/responses */
@@ -90,8 +91,11 @@ export const openAiResponses: UpstreamFormat = {
   scenarioOf: (_, request) => scenarioOfBody(request),
   repliesTo(request) {
     const text = request.toString('latin1');
-    const found = known.get(text) ?? createRepliesTo(JSON.parse(request.toString()) as Request);
-    known.set(text, found);
-    return found;
+    let replies = known.get(text);
+    if (replies === undefined) {
+      replies = createRepliesTo(JSON.parse(request.toString()) as Request);
+      known.set(text, replies);
+    }
+    return replies;
   },
 };
