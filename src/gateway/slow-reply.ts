@@ -18,8 +18,8 @@ export interface SlowReply {
   now(): number;
 }
 
-/** A reply that takes longer than this after it is certain sends its headers ahead. */
-const HEADERS_AFTER_MS = 1_000;
+/** A reply that takes longer than this after it is certain sends its headers ahead, without those that are only known at the end. */
+const HEADERS_AFTER_MS = 3_000;
 const PROBE_MS = 400;
 
 /**

@@ -125,20 +125,6 @@ describe('the OpenAI SDK against the gateway', () => {
     expect(JSON.parse(String(messagesOf(2).at(-1)?.content))).toMatchObject({ content: '0;1;2;3;4;5;6;7;8;9;10;11;' });
   });
 
-  it('keeps its headers short, however many calls there are', async () => {
-    const calls = Array.from({ length: 150 }, (_, n): [string, string, string] => [
-      `call_${n}`,
-      'file_read_v1_0_0',
-      `{"path":"none-${n}"}`,
-    ]);
-    upstream.play(chatReply({ calls }), chatReply({ text: 'ok' }));
-    const { data, response } = await client.chat.completions.create({ model: 'gpt-x', messages: ask('read') }).withResponse();
-    expect((data as unknown as { omniroute: { executions: unknown[] } }).omniroute.executions).toHaveLength(150);
-    const listed = JSON.parse(response.headers.get('x-omniroute-executions') ?? '') as unknown[];
-    expect(listed.length).toBeGreaterThan(10);
-    expect(response.headers.get('x-omniroute-executions')?.length).toBeLessThanOrEqual(4_096);
-  });
-
   it('reports rounds and executions, and records them', async () => {
     upstream.play(chatReply({ calls: [['call_r', 'file_read_v1_0_0', '{"path":"missing.txt"}']] }), chatReply({ text: 'no file' }));
     const { data, response } = await client.chat.completions.create({ model: 'gpt-x', messages: ask('read') }).withResponse();
@@ -451,7 +437,7 @@ describe('a client that leaves or waits', () => {
     await expect.poll(async () => (await execution())?.status, { timeout: 10_000 }).toBe('running');
     leaver.abort();
     await expect(reply.then((response) => response.text())).rejects.toThrow();
-    await expect.poll(execution, { timeout: 6_000 }).toMatchObject({ status: 'error', errorMessage: 'Cancelled: the client left' });
+    await expect.poll(execution, { timeout: 8_000 }).toMatchObject({ status: 'error', errorMessage: 'Cancelled: the client left' });
     expect(upstream.requests.length).toBe(kind === 'chat' ? 1 : 0);
     await management('PUT', `/api/skills/${id}`, { policy: 'hybrid' });
   });
@@ -460,7 +446,7 @@ describe('a client that leaves or waits', () => {
     const id = await skillId('eval_code');
     await management('PUT', `/api/skills/${id}`, { policy: 'auto' });
     upstream.play(
-      chatReply({ calls: [['c', 'eval_code_v1_0_0', JSON.stringify({ code: 'setTimeout(() => console.log(7), 2500)' })]] }),
+      chatReply({ calls: [['c', 'eval_code_v1_0_0', JSON.stringify({ code: 'setTimeout(() => console.log(7), 4500)' })]] }),
       chatReply({ text: 'seven' }),
     );
     const completion = await client.chat.completions.create({ model: 'gpt-x', messages: ask('hi') });

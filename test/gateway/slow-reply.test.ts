@@ -40,7 +40,7 @@ describe('replySlowly', () => {
   it('begins with white space when the work is slow, and is valid JSON in the end', async () => {
     const { work, certain, reply } = start();
     certain.resolve();
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(3_000);
     const response = await reply;
     expect([response.headers.get('x-early'), response.headers.get('x-late')]).toEqual(['yes', null]);
     const text = response.text();
@@ -54,7 +54,7 @@ describe('replySlowly', () => {
   it('breaks off when slow work fails', async () => {
     const { work, certain, reply } = start();
     certain.resolve();
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(3_000);
     const reading = expect((await reply).text()).rejects.toThrow('too late');
     work.reject(new Error('too late'));
     await reading;
@@ -63,7 +63,7 @@ describe('replySlowly', () => {
   it('tells of a client that leaves', async () => {
     const { certain, reply, hasLeft } = start();
     certain.resolve();
-    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(3_000);
     await (await reply).body?.cancel();
     expect(hasLeft()).toBe(true);
   });
