@@ -44,7 +44,7 @@ function sandboxHostEnvironment(env: Environment, settings: StackSettings, secre
 
 /** The scripted model in each of its formats; that of OpenAI has chat and responses. */
 const scriptedProviders = (url: string) => {
-  const models = ['scripted-*'];
+  const models = ['scripted-demo', 'scripted-*'];
   return [
     { name: 'scripted', format: 'openai', baseUrl: `${url}/v1`, models },
     { name: 'scripted-anthropic', format: 'anthropic', baseUrl: url, models },

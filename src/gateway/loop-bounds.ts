@@ -67,7 +67,7 @@ export function createLoopBounds(settings: LoopSettings, now: () => number): Loo
   }
 
   function limitReached(round: number): string | undefined {
-    if (round >= settings.maxRounds) return `The limit of ${settings.maxRounds} rounds is reached`;
+    if (round > settings.maxRounds) return `The limit of ${settings.maxRounds} rounds is reached`;
     if (now() >= deadline) return `The limit of ${settings.loopTimeoutMs} ms is reached`;
     if (resultBytes >= settings.maxRequestResultBytes) return `The limit of ${settings.maxRequestResultBytes} bytes of results is reached`;
     return undefined;

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import { DECLINED } from '../execution/approval-store.ts';
 import type { Decisions, ExecuteContext, Executor } from '../execution/executor.ts';
 import type { JsonObject } from '../json.ts';
@@ -47,7 +48,14 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
   async function propose(skill: Skill, name: string, input: JsonObject, executeContext: ExecuteContext): Promise<CallOutcome> {
     const decision = await executor.findDecision(skill, input, executeContext);
     if (decision?.status === 'denied') return failure(`Not run: ${DECLINED}`);
-    if (decision) return outcomeOf(await executor.execute(skill, input, { ...executeContext, approvalId: decision.id }));
+    if (decision) {
+      try {
+        return outcomeOf(await executor.execute(skill, input, { ...executeContext, approvalId: decision.id }));
+      } catch (error) {
+        // An identical call was quicker to use the approval up, so this one needs another.
+        if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+      }
+    }
     const { execution, approvalId, expiresAt } = await executor.park(skill, input, executeContext);
     approvalRequests.set(approvalId, { approvalId, name, arguments: input });
     return { ...parkedOutcome(approvalId, expiresAt), summary: summarize(execution) };

@@ -21,11 +21,17 @@ export function withCallId(block: JsonObject, messageId: JsonValue | undefined, 
   return { ...block, id: `toolu_${asText(messageId).replace(/[^a-zA-Z0-9_-]/g, '_')}_${position}` };
 }
 
-/** The reply with an id for every call. */
-export const normalizeResponse = (response: JsonObject): JsonObject => ({
-  ...response,
-  content: blocksOf(response).map((block, position) => withCallId(block, response.id, position)),
-});
+/** The reply with an id of its own for every call; emulators repeat them. */
+export function normalizeResponse(response: JsonObject): JsonObject {
+  const seen = new Set<unknown>();
+  const content = blocksOf(response).map((block, position) => {
+    const named = withCallId(block, response.id, position);
+    const isRepeated = isCall(named) && seen.has(named.id);
+    seen.add(named.id);
+    return isRepeated ? { ...named, id: `${asText(named.id)}_${position}` } : named;
+  });
+  return { ...response, content };
+}
 
 const saysSomething = (block: JsonObject): boolean => block.type !== 'text' || typeof block.text !== 'string' || block.text.trim() !== '';
 

@@ -147,7 +147,9 @@ export function createAnthropicRelay(
         if (streamed === undefined) throw new AppError('upstream_invalid', 'The model provider sent a content_block_start without a block');
         return startBlock(streamed);
       case 'content_block_delta':
-        return streamed ? relayDelta(streamed, event, data) : '';
+        if (streamed) return relayDelta(streamed, event, data);
+        if (assembler.blocks.some(({ index }) => index === event.index)) return '';
+        throw new AppError('upstream_invalid', 'The model provider sent a content_block_delta without its content_block_start');
       case 'content_block_stop':
         if (streamed) announce(streamed);
         return streamed ? close(streamed) : '';

@@ -25,19 +25,25 @@ function readCall(call: JsonObject): ToolCall[] {
   return [{ id: call.id, name: named.name, arguments: readCallArguments(named.arguments) }];
 }
 
-/** Gives every call an id that is text, and arguments that are text, as OpenAI has them; emulators leave them out or send objects. */
+/** Gives every call an id of its own that is text, and arguments that are text, as OpenAI has them; emulators leave them out, repeat them or send objects. */
 export function normalizeResponse(response: JsonObject): JsonObject {
   const choice = objectsOf(response.choices)[0];
   const message = messageOf(response);
   const calls = objectsOf(message.tool_calls);
+  const ids = calls.map((call) => call.id);
   const isRegular = calls.every(
-    (call) => typeof call.id === 'string' && isJsonObject(call.function) && typeof call.function.arguments === 'string',
+    (call, position) =>
+      ids.indexOf(call.id) === position &&
+      typeof call.id === 'string' &&
+      isJsonObject(call.function) &&
+      typeof call.function.arguments === 'string',
   );
   if (choice === undefined || isRegular) return response;
   const regular = calls.map((call, position) => {
     const named = isJsonObject(call.function) ? call.function : {};
     const text = typeof named.arguments === 'string' ? named.arguments : JSON.stringify(named.arguments ?? {});
-    const id = typeof call.id === 'string' && call.id !== '' ? call.id : `call_${asText(response.id)}_${position}`;
+    const given = typeof call.id === 'string' && call.id !== '' ? call.id : `call_${asText(response.id)}_${position}`;
+    const id = ids.indexOf(call.id) === position ? given : `${given}_${position}`;
     return { ...call, id, type: 'function', function: { ...named, arguments: text } };
   });
   return { ...response, choices: [{ ...choice, message: { ...message, tool_calls: regular } }] };

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import { asArray, isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../json.ts';
 import { normalizeItem } from './openai-responses-items.ts';
 
@@ -117,9 +118,12 @@ export function createResponsesAssembler(): ResponsesAssembler {
   }
 
   function end(event: JsonObject): void {
+    if (!isJsonObject(event.response) || !Array.isArray(event.response.output ?? [])) {
+      throw new AppError('upstream_invalid', 'The model provider ended its stream with what is no response');
+    }
     ended = true;
     const status = String(event.type).slice('response.'.length);
-    const { output, ...rest } = isJsonObject(event.response) ? event.response : {};
+    const { output, ...rest } = event.response;
     envelope = { ...envelope, ...rest, status: typeof rest.status === 'string' ? rest.status : status };
     for (const [position, item] of objectsOf(output).entries()) {
       const streamed = items[position];

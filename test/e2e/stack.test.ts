@@ -58,7 +58,7 @@ describe('startStack', () => {
 
     const providers = JSON.parse(env.PROVIDERS ?? '') as { name: string; format: string; baseUrl: string; models: string[] }[];
     const url = providers[1]?.baseUrl ?? '';
-    const models = ['scripted-*'];
+    const models = ['scripted-demo', 'scripted-*'];
     expect(providers).toEqual([
       { name: 'scripted', format: 'openai', baseUrl: `${url}/v1`, models },
       { name: 'scripted-anthropic', format: 'anthropic', baseUrl: url, models },

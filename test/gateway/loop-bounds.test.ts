@@ -21,10 +21,10 @@ describe('createLoopBounds', () => {
   const at = { now: 0 };
   const bounds = (changes = {}) => createLoopBounds({ ...DEFAULT_SETTINGS, ...changes }, () => at.now);
 
-  it('stops at the round that reaches the limit', () => {
-    const { reasonToStop } = bounds({ maxRounds: 3 });
+  it('stops behind the last round that is allowed', () => {
+    const { reasonToStop } = bounds({ maxRounds: 2 });
     expect([reasonToStop([call('a')]), reasonToStop([call('b')])]).toEqual([undefined, undefined]);
-    expect(reasonToStop([call('c')])).toBe('The limit of 3 rounds is reached');
+    expect(reasonToStop([call('c')])).toBe('The limit of 2 rounds is reached');
   });
 
   it('stops when the wall clock runs out', () => {
@@ -46,7 +46,7 @@ describe('createLoopBounds', () => {
   });
 
   it('lets calls start early only while their round will be allowed', () => {
-    const { mayStart, reasonToStop } = bounds({ maxRounds: 3 });
+    const { mayStart, reasonToStop } = bounds({ maxRounds: 2 });
     expect(mayStart(call('a'))).toBe(true);
     reasonToStop([call('a')]);
     expect([mayStart(call('a')), mayStart(call('b'))]).toEqual([false, true]);

@@ -97,10 +97,10 @@ describe('runToolLoop', () => {
   it('at the limit of rounds answers the pending calls with an error and asks once more without tools', async () => {
     let round = 0;
     const replies = Array.from({ length: 12 }, () => reply([['c', 'own_a', `{"round":${round++}}`]]));
-    const { requests, messages, ran, outcome } = await play(replies, { maxRounds: 4 });
+    const { requests, messages, ran, outcome } = await play(replies, { maxRounds: 3 });
     expect([requests.length, ran.length, outcome.responses.length]).toEqual([5, 3, 5]);
     expect(requests.map((sent) => sent.tool_choice)).toEqual([undefined, undefined, undefined, undefined, 'none']);
-    expect(messages[4]?.at(-1)?.content).toContain('Not run. The limit of 4 rounds is reached.');
+    expect(messages[4]?.at(-1)?.content).toContain('Not run. The limit of 3 rounds is reached.');
     expect(outcome.pendingResults[0]?.content).toContain('No further calls are possible');
   });
 

@@ -145,10 +145,11 @@ describe('a conversation', () => {
 
   it('releases a forced call after the first round, and forbids calls at a bound', async () => {
     const calling = (round: number) => message([call(`c${round}`, 'own_a', { round })]);
-    const { ask, requests } = converse([1, 2, 3, 4, 5].map(calling), { streamed: true, inline: false });
+    const { ask, requests } = converse([1, 2, 3, 4, 5, 6].map(calling), { streamed: true, inline: false });
     const reply = await ask({ tool_choice: { type: 'any', disable_parallel_tool_use: true } });
     expect(requests.map(({ tool_choice: choice }) => choice)).toEqual([
       { type: 'any', disable_parallel_tool_use: true },
+      { type: 'auto', disable_parallel_tool_use: true },
       { type: 'auto', disable_parallel_tool_use: true },
       { type: 'auto', disable_parallel_tool_use: true },
       { type: 'none' },

@@ -313,21 +313,13 @@ describe('calls in streams', () => {
     expect(told).toEqual(['c1', 'c3']);
   });
 
-  it('ignores deltas of blocks that have ended or never began, and what follows the end', () => {
+  it('refuses a delta of a block that never began', () => {
+    expect(() => relay([[start(), words(0, 'lost'), end('end_turn'), stop]])).toThrow('without its content_block_start');
+  });
+
+  it('ignores deltas of blocks that have ended, and what follows the end', () => {
     const { responses, message: body } = relay([
-      [
-        start(),
-        open(0, text('')),
-        words(0, 'a'),
-        close(0),
-        words(0, 'b'),
-        words(7, 'c'),
-        close(7),
-        end('end_turn'),
-        stop,
-        open(1, text('x')),
-        start(),
-      ],
+      [start(), open(0, text('')), words(0, 'a'), close(0), words(0, 'b'), end('end_turn'), stop, open(1, text('x')), start()],
     ]);
     expect(responses[0]?.content).toEqual([text('a')]);
     expect(body.content).toEqual([text('a')]);

@@ -164,6 +164,26 @@ describe('readTurn', () => {
       { readable: true, value: {} },
     ]);
   });
+  it('tells calls with the same id apart', () => {
+    const odd = response({ tool_calls: [call('call_0', 'f'), call('call_0', 'g'), call('call_0', 'h')] });
+    const { calls } = openAiChat.readTurn(odd);
+    expect(calls.map(({ id, name }) => [id, name])).toEqual([
+      ['call_0', 'f'],
+      ['call_0_1', 'g'],
+      ['call_0_2', 'h'],
+    ]);
+    const sent = openAiChat.appendToolResults(
+      { messages: [] },
+      odd,
+      calls.map(({ id }) => result(id)),
+    );
+    expect(sent.messages).toMatchObject([
+      { tool_calls: [{ id: 'call_0' }, { id: 'call_0_1' }, { id: 'call_0_2' }] },
+      { tool_call_id: 'call_0' },
+      { tool_call_id: 'call_0_1' },
+      { tool_call_id: 'call_0_2' },
+    ]);
+  });
   it('gives ids to calls of providers that have none', () => {
     const odd = response({ tool_calls: [{ function: { name: 'f', arguments: { a: 1 } } }] });
     expect(openAiChat.readTurn(odd).calls).toEqual([
