@@ -1,5 +1,5 @@
 import { asText, isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { blocksOf, withCallId } from './anthropic-blocks.ts';
+import { blocksOf, withCallId, withCallIds } from './anthropic-blocks.ts';
 import { readCallArguments } from './call-arguments.ts';
 
 /** One block of a streamed message, folded from its events. */
@@ -71,11 +71,12 @@ export function createMessageAssembler(): MessageAssembler {
     begun = true;
     envelope = message;
     usage = isJsonObject(message.usage) ? message.usage : {};
-    blocks = blocksOf(message).map((block, index) => ({ index, block: withCallId(block, message.id, index), inputText: '', closed: true }));
+    blocks = withCallIds(blocksOf(message), message.id).map((block, index) => ({ index, block, inputText: '', closed: true }));
   }
 
   function addBlock(index: JsonValue | undefined, block: JsonObject): StreamedBlock {
-    const streamed = { index, block: withCallId(block, envelope.id, blocks.length), inputText: '', closed: false };
+    const before = blocks.map((earlier) => earlier.block);
+    const streamed = { index, block: withCallId(block, envelope.id, before), inputText: '', closed: false };
     blocks.push(streamed);
     return streamed;
   }

@@ -15,23 +15,28 @@ export const nameOf = (named: JsonObject): string => (typeof named.name === 'str
 /** Text that says nothing. The provider sends such blocks, and refuses them when they come back. */
 export const isEmptyText = (block: JsonObject): boolean => block.type === 'text' && typeof block.text === 'string' && block.text === '';
 
-/** A call always has an id; emulators leave it out. */
-export function withCallId(block: JsonObject, messageId: JsonValue | undefined, position: number): JsonObject {
-  if (!isCall(block) || (typeof block.id === 'string' && block.id !== '')) return block;
-  return { ...block, id: `toolu_${asText(messageId).replace(/[^a-zA-Z0-9_-]/g, '_')}_${position}` };
+/** A block of a reply, behind those `before` it. A call always has an id of its own; emulators leave it out or repeat it. */
+export function withCallId(block: JsonObject, messageId: JsonValue | undefined, before: readonly JsonObject[]): JsonObject {
+  if (!isCall(block)) return block;
+  const isGiven = typeof block.id === 'string' && block.id !== '';
+  const isRepeated = before.some((earlier) => isCall(earlier) && earlier.id === block.id);
+  if (isGiven && !isRepeated) return block;
+  const base = isGiven ? asText(block.id) : `toolu_${asText(messageId).replace(/[^a-zA-Z0-9_-]/g, '_')}`;
+  return { ...block, id: `${base}_${before.length}` };
 }
 
-/** The reply with an id of its own for every call; emulators repeat them. */
-export function normalizeResponse(response: JsonObject): JsonObject {
-  const seen = new Set<unknown>();
-  const content = blocksOf(response).map((block, position) => {
-    const named = withCallId(block, response.id, position);
-    const isRepeated = isCall(named) && seen.has(named.id);
-    seen.add(named.id);
-    return isRepeated ? { ...named, id: `${asText(named.id)}_${position}` } : named;
-  });
-  return { ...response, content };
+/** The blocks of a reply, each call with an id of its own. */
+export function withCallIds(blocks: readonly JsonObject[], messageId: JsonValue | undefined): JsonObject[] {
+  const named: JsonObject[] = [];
+  for (const block of blocks) named.push(withCallId(block, messageId, named));
+  return named;
 }
+
+/** The reply with an id of its own for every call. */
+export const normalizeResponse = (response: JsonObject): JsonObject => ({
+  ...response,
+  content: withCallIds(blocksOf(response), response.id),
+});
 
 const saysSomething = (block: JsonObject): boolean => block.type !== 'text' || typeof block.text !== 'string' || block.text.trim() !== '';
 

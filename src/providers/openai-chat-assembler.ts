@@ -3,6 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue, objectsOf } from '../jso
 /** One call of a streamed reply, folded from its fragments. */
 export interface StreamedCall {
   index: JsonValue | undefined;
+  /** As the provider wrote it; empty while it has not. */
+  givenId: string;
+  /** The given id, told apart from one that another call has as well. */
   id: string;
   name: string;
   argumentText: string;
@@ -35,10 +38,10 @@ const argumentTextOf = (raw: JsonValue | undefined): string => {
 function findCall(calls: readonly StreamedCall[], index: JsonValue | undefined, id: string, name: string): StreamedCall | undefined {
   if (typeof index === 'number') {
     const call = calls.findLast((candidate) => candidate.index === index);
-    return call && id !== '' && call.id !== '' && call.id !== id ? undefined : call;
+    return call && id !== '' && call.givenId !== '' && call.givenId !== id ? undefined : call;
   }
   const last = calls.at(-1);
-  if (id !== '') return calls.findLast((candidate) => candidate.id === id) ?? (last?.id === '' && name === '' ? last : undefined);
+  if (id !== '') return calls.findLast((candidate) => candidate.givenId === id) ?? (last?.givenId === '' && name === '' ? last : undefined);
   return name !== '' && last?.name !== '' ? undefined : last;
 }
 
@@ -65,10 +68,14 @@ export function createChatAssembler(): ChatAssembler {
     const argumentDelta = argumentTextOf(named.arguments);
     let call = findCall(calls, index, id, name);
     if (call === undefined) {
-      call = { index, id, name, argumentText: '', extra: {} };
+      call = { index, givenId: '', id: '', name, argumentText: '', extra: {} };
       calls.push(call);
     }
-    call.id ||= id;
+    if (id !== '' && call.givenId === '') {
+      const isRepeated = calls.some((other) => other !== call && other.id === id);
+      call.givenId = id;
+      call.id = isRepeated ? `${id}_${calls.indexOf(call)}` : id;
+    }
     call.name ||= name;
     call.argumentText += argumentDelta;
     Object.assign(call.extra, extra);
