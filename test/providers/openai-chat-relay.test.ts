@@ -152,6 +152,14 @@ describe('the chat relay', () => {
       ],
     ],
     [
+      'the same id for different indices',
+      [calls(fragment(0, 'f', '{', 'c0')), calls(fragment(1, 'g', '{}', 'c0')), calls(fragment(0, undefined, '}', 'c0'))],
+      [
+        ['c0?', 'f', '{}'],
+        ['c0_1?', 'g', '{}'],
+      ],
+    ],
+    [
       'a first fragment without id',
       [calls(fragment(0, 'f', '{"a"')), calls(fragment(0, undefined, ':1}', 'c1'))],
       [['c1?', 'f', '{"a":1}']],
