@@ -4,7 +4,8 @@ import { createExecutionRepository } from '../../src/db/execution-repository.ts'
 import { skillExecutions, skills } from '../../src/db/schema.ts';
 import type { Outcome } from '../../src/execution/execution-store.ts';
 import { newExecution } from '../../src/execution/new-execution.ts';
-import { contextOf, createFixture, makeSkill, T0 } from '../execution/executor-fixture.ts';
+import { contextOf, createFixture, T0 } from '../execution/executor-fixture.ts';
+import { makeSkill } from '../support/make-skill.ts';
 
 const at = (ms: number) => new Date(T0 + ms).toISOString();
 

@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm';
 import { describe, expect, it } from 'vitest';
 import { approvals as approvalsTable, skills } from '../../src/db/schema.ts';
 import { digestInput } from '../../src/execution/digest-input.ts';
-import { contextOf, createFixture, makeSkill, T0 } from './executor-fixture.ts';
+import { makeSkill } from '../support/make-skill.ts';
+import { contextOf, createFixture, T0 } from './executor-fixture.ts';
 
 const MINUTE_MS = 60_000;
 const at = (ms: number) => new Date(T0 + ms).toISOString();

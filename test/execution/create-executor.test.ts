@@ -5,7 +5,8 @@ import type { ExecutorDependencies } from '../../src/execution/create-executor.t
 import { sleep } from '../../src/execution/sleep.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { SkillError } from '../../src/skills/define.ts';
-import { contextOf, createFixture, makeSkill, T0 } from './executor-fixture.ts';
+import { makeSkill } from '../support/make-skill.ts';
+import { contextOf, createFixture, T0 } from './executor-fixture.ts';
 
 const at = (ms: number) => new Date(T0 + ms).toISOString();
 

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject } from '../../src/json.ts';
 import type { SkillContext } from '../../src/skills/define.ts';
 import type { Skill } from '../../src/skills/skill.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { makeSkill } from '../support/make-skill.ts';
 import { createSkillContext } from '../support/skill-context.ts';
 
 export const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -19,34 +20,6 @@ export interface LogLine {
   level: string;
   event: string;
   fields: Record<string, unknown>;
-}
-
-export function makeSkill(changes: Partial<Skill> = {}): Skill {
-  const at = new Date(T0).toISOString();
-  return {
-    id: crypto.randomUUID(),
-    apiKeyId: 'system',
-    name: 'weather',
-    version: '1.0.0',
-    description: 'Tells the weather',
-    schema: { input: { type: 'object' }, output: { type: 'object' } },
-    handler: 'weather',
-    kind: 'handler',
-    enabled: true,
-    mode: 'on',
-    policy: 'auto',
-    sourceProvider: 'local',
-    sourceUrl: null,
-    contentSha256: null,
-    tags: [],
-    installCount: 0,
-    timeoutMs: null,
-    maxRetries: null,
-    idempotent: false,
-    createdAt: at,
-    updatedAt: at,
-    ...changes,
-  };
 }
 
 /** A database of its own with one skill in it, a clock that moves by hand and by sleeping, and any number of executors on it. */
@@ -64,7 +37,7 @@ export async function createFixture(skillChanges: Partial<Skill> = {}) {
       void lines.push({ level, event, fields });
   const executions = createExecutionRepository(db);
   const approvals = createApprovalRepository(db);
-  const skill = makeSkill(skillChanges);
+  const skill = makeSkill({ handler: 'weather', ...skillChanges });
   await db.insert(skills).values({ ...skill, modeWhenEnabled: 'on' });
   let ids = 0;
 

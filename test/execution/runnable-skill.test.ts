@@ -5,34 +5,13 @@ import type { JsonObject } from '../../src/json.ts';
 import { builtinSkills } from '../../src/skills/builtin/index.ts';
 import { SkillError } from '../../src/skills/define.ts';
 import type { Skill } from '../../src/skills/skill.ts';
+import { makeSkill } from '../support/make-skill.ts';
 import { createRecordingSandbox, createSkillContext } from '../support/skill-context.ts';
 
 const text: JsonObject = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
 
-const skillOf = (fields: Partial<Skill>): Skill => ({
-  id: 'a1',
-  apiKeyId: 'system',
-  name: 'mine',
-  version: '1.0.0',
-  description: 'x',
-  schema: { input: text, output: { type: 'object' } },
-  handler: 'echo-handler',
-  kind: 'handler',
-  enabled: true,
-  mode: 'on',
-  policy: 'auto',
-  sourceProvider: 'local',
-  sourceUrl: null,
-  contentSha256: null,
-  tags: [],
-  installCount: 0,
-  timeoutMs: null,
-  maxRetries: null,
-  idempotent: false,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  updatedAt: '2026-01-01T00:00:00.000Z',
-  ...fields,
-});
+const skillOf = (fields: Partial<Skill>): Skill =>
+  makeSkill({ name: 'mine', schema: { input: text, output: { type: 'object' } }, handler: 'echo-handler', ...fields });
 
 const context = createSkillContext({ sandbox: createRecordingSandbox({ stdout: '3\n' }) });
 

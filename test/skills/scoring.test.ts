@@ -2,34 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildScoringIndex, type ScoringContext, selectAutoSkills } from '../../src/skills/scoring.ts';
 import type { Skill } from '../../src/skills/skill.ts';
+import { makeSkill } from '../support/make-skill.ts';
 import { referenceRanking, referenceScore } from './reference-scoring.ts';
 
 const DEFAULTS = { minScore: 3, maxSkills: 5 };
 
-const skill = (fields: Partial<Skill>): Skill => ({
-  id: '00000000-0000-4000-8000-000000000000',
-  apiKeyId: 'system',
-  name: 'zzz',
-  version: '1.0.0',
-  description: '',
-  schema: { input: { type: 'object' }, output: {} },
-  handler: '',
-  kind: 'instructions',
-  enabled: true,
-  mode: 'auto',
-  policy: 'auto',
-  sourceProvider: 'local',
-  sourceUrl: null,
-  contentSha256: null,
-  tags: [],
-  installCount: 0,
-  timeoutMs: null,
-  maxRetries: null,
-  idempotent: false,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  updatedAt: '2026-01-01T00:00:00.000Z',
-  ...fields,
-});
+const skill = (fields: Partial<Skill>): Skill => makeSkill({ name: 'zzz', description: '', mode: 'auto', ...fields });
 
 const context = (text: string, more: Partial<ScoringContext> = {}): ScoringContext => ({
   text,
