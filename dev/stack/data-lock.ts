@@ -7,6 +7,7 @@ import { identifyProcess, isRunning, type ProcessIdentity } from './process-iden
 
 /** Longer than a part takes to end whose stack was killed. */
 const ORPHANS_TIMEOUT_MS = 20_000;
+const DYING_TIMEOUT_MS = 1_000;
 
 const identity = z.object({ pid: z.int().positive(), startTime: z.string() });
 const record = z.object({ holder: identity, parts: z.array(identity) });
@@ -68,6 +69,14 @@ function removeStale(path: string, text: string): void {
   }
 }
 
+/** Whether the process is gone; one that has just been killed gets a moment to be so. */
+async function hasEnded(holder: ProcessIdentity): Promise<boolean> {
+  for (const deadline = Date.now() + DYING_TIMEOUT_MS; isRunning(holder); await delay(50)) {
+    if (Date.now() > deadline) return false;
+  }
+  return true;
+}
+
 /** The parts of a stack that was killed end by themselves; until then they use the folder, and its ports. */
 async function waitForOrphans(folder: string, parts: readonly ProcessIdentity[]): Promise<void> {
   for (const deadline = Date.now() + ORPHANS_TIMEOUT_MS; ; await delay(50)) {
@@ -100,7 +109,7 @@ async function takeLock(folder: string): Promise<DataLock> {
     const text = readText(path);
     if (text === undefined) continue;
     const other = parseRecord(text);
-    if (other !== undefined && isRunning(other.holder)) {
+    if (other !== undefined && !(await hasEnded(other.holder))) {
       throw new Error(
         `DATA_DIR ${folder} is used by a running stack (process ${other.holder.pid}): stop that one, or set DATA_DIR to another folder`,
       );

@@ -75,13 +75,12 @@ describe('lockDataFolder', () => {
     const { parts } = JSON.parse(readFileSync(join(folder, 'stack.lock'), 'utf8')) as { parts: object[] };
     expect(parts).toEqual([{ pid, startTime: startTimeOf(pid) }]);
     leaveLock({ holder: { pid: process.pid, startTime: '1' }, parts });
-    let isGone = false;
-    child.once('exit', () => {
-      isGone = true;
-    });
-    const second = lockDataFolder(folder).then(() => isGone);
-    setTimeout(() => child.kill('SIGKILL'), 200);
-    expect(await second).toBe(true);
+    let isKilled = false;
+    const second = lockDataFolder(folder).then(() => [isKilled, identifyProcess(pid)]);
+    setTimeout(() => {
+      isKilled = child.kill('SIGKILL');
+    }, 200);
+    expect(await second).toEqual([true, undefined]);
   });
 
   it.each([
