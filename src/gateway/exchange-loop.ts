@@ -30,6 +30,7 @@ export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void 
     executor,
     skillFor: selected.skillFor,
     context: { apiKeyId, sessionId: headers.get('x-omniroute-session'), requestId: headers.get('idempotency-key') ?? requestId, location },
+    requestId,
     log,
   });
 

@@ -13,9 +13,17 @@ const DROPPED_HEADERS = [
   'strict-transport-security',
 ];
 
-export function clientHeaders(upstream: Response): Headers {
+function clientHeaders(upstream: Response): Headers {
   const headers = new Headers(upstream.headers);
   for (const name of DROPPED_HEADERS) headers.delete(name);
+  return headers;
+}
+
+/** The provider's headers for a body that we write: nothing of them tells its length or coding. */
+export function headersForOwnBody(upstream: Response): Headers {
+  const headers = clientHeaders(upstream);
+  headers.delete('content-length');
+  headers.delete('content-encoding');
   return headers;
 }
 
@@ -27,9 +35,7 @@ const MAX_REFUSAL_BYTES = 1024 * 1024;
 
 /** The provider's refusal for the client: its status, `retry-after` and body; a body that is not JSON is replaced by the format's error. */
 export async function forwardRefusal(adapter: ProviderAdapter, { response }: UpstreamRefusal): Promise<Response> {
-  const headers = clientHeaders(response);
-  headers.delete('content-length');
-  headers.delete('content-encoding');
+  const headers = headersForOwnBody(response);
   headers.delete('location');
   const text = await refusalText(response);
   if (isJson(text)) return new Response(text, { status: response.status, headers });

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
 import { createExchangeLoop } from './exchange-loop.ts';
-import { clientHeaders, forwardRefusal } from './forward-reply.ts';
+import { forwardRefusal, headersForOwnBody } from './forward-reply.ts';
 import { executionsHeader, injectedHeader } from './reply-headers.ts';
 import { replySlowly } from './slow-reply.ts';
 import { readJsonReply, UpstreamRefusal } from './upstream.ts';
@@ -16,9 +16,7 @@ export async function answer(exchange: Exchange): Promise<Response> {
   let upstream: Response | undefined;
 
   function headers(): Headers {
-    const copied = upstream ? clientHeaders(upstream) : new Headers();
-    copied.delete('content-length');
-    copied.delete('content-encoding');
+    const copied = upstream ? headersForOwnBody(upstream) : new Headers();
     copied.set('content-type', 'application/json');
     copied.set('x-omniroute-skills-injected', injectedHeader(selected));
     return copied;

@@ -26,10 +26,12 @@ export interface CallRunnerOptions {
   executor: Executor & Decisions;
   skillFor(call: ToolCall): Skill | undefined;
   context: Omit<ExecuteContext, 'callId' | 'signal'>;
+  /** Of the gateway, for the log; the context's may be a client's idempotency key. */
+  requestId: string;
   log: Logger;
 }
 
-export function createCallRunner({ executor, skillFor, context, log }: CallRunnerOptions): CallRunner {
+export function createCallRunner({ executor, skillFor, context, requestId, log }: CallRunnerOptions): CallRunner {
   const executions: ExecutionSummary[] = [];
   const approvalRequests = new Map<string, ApprovalRequest>();
   const usedCallIds = new Map<string, number>();
@@ -131,7 +133,7 @@ export function createCallRunner({ executor, skillFor, context, log }: CallRunne
         const { id, name } = calls[position] as ToolCall;
         if (summary) executions.push(summary);
         log.info(failed ? 'skills.interception.execution_failed' : 'skills.interception.execution_complete', {
-          requestId: context.requestId,
+          requestId,
           tool: name,
           ...(summary && { executionId: summary.id, status: summary.status, durationMs: summary.durationMs }),
         });

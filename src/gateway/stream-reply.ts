@@ -3,7 +3,7 @@ import { createClientStream } from './client-stream.ts';
 import { readEventStream } from './event-stream.ts';
 import type { Exchange } from './exchange.ts';
 import { createExchangeLoop } from './exchange-loop.ts';
-import { clientHeaders, forwardRefusal } from './forward-reply.ts';
+import { forwardRefusal, headersForOwnBody } from './forward-reply.ts';
 import { injectedHeader } from './reply-headers.ts';
 import { UpstreamRefusal } from './upstream.ts';
 
@@ -81,9 +81,7 @@ export async function stream(exchange: Exchange): Promise<Response> {
   }
 
   request.waitUntil(run());
-  const headers = clientHeaders(first);
-  headers.delete('content-length');
-  headers.delete('content-encoding');
+  const headers = headersForOwnBody(first);
   if (adapter.streamContentType !== undefined) {
     headers.set('content-type', adapter.streamContentType);
     // Platforms compress what is no event stream, and hold back what a client waits for while they do.
