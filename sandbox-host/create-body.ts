@@ -75,5 +75,3 @@ export function createBody({ id, image, command, env, limits }: RunRequest, { ho
     },
   };
 }
-
-export type CreateBody = ReturnType<typeof createBody>;

@@ -17,8 +17,6 @@ export const requestClaims = z.object({
   bod: z.string(),
 });
 
-export type RequestClaims = z.infer<typeof requestClaims>;
-
 export const TOKEN_AUDIENCE = 'omniroute-sandbox';
 export const TOKEN_LIFETIME_SECONDS = 60;
 
