@@ -15,6 +15,15 @@ export const objectsOf = (value: JsonValue | undefined): JsonObject[] => asArray
 export const asText = (value: JsonValue | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
+/** Deepest nesting of JSON that others send us. */
+export const MAX_JSON_DEPTH = 64;
+
+/** Whether the value nests more than `depth` arrays and objects. */
+export function isDeeperThan(value: JsonValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((member) => isDeeperThan(member, depth - 1));
+}
+
 /** JSON text with object keys sorted at every level, so that equal values have equal texts (RFC 8785 without its number rules). */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -19,7 +19,7 @@ import { createRunnable } from './execution/runnable-skill.ts';
 import { sleep } from './execution/sleep.ts';
 import { askModels } from './gateway/ask-models.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import { compileOfferedSkills, type OfferedSkills } from './gateway/offered-skills.ts';
+import { compileSkillOffers, type SkillOffers } from './gateway/offered-skills.ts';
 import { handlers } from './handlers/index.ts';
 import type { Logger } from './logger.ts';
 import { createPublicFetch } from './net/public-fetch.ts';
@@ -46,7 +46,7 @@ export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   gateway: Gateway;
   /** Every model that can be asked in a format, under the name that picks its provider. */
   listModels(format: WireFormat): Promise<{ id: string; owner: string }[]>;
-  registry: Registry<OfferedSkills>;
+  registry: Registry<SkillOffers>;
   skills: SkillStore;
   /** Names that a custom skill's `handlerCode` may have. */
   handlerNames(): string[];
@@ -71,7 +71,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const settingsRepository = createSettingsRepository(db, log);
   const settings = createCachedSettings(settingsRepository, { now });
   const suspendedTurns = createSuspendedTurnRepository(db, { now: date });
-  const registry = createRegistry({ skills, compile: compileOfferedSkills, now: date, newId, log });
+  const registry = createRegistry({ skills, compile: compileSkillOffers, now: date, newId, log });
   const sandbox = createSandboxClient({ ...config.sandbox, fetch, now, newId, random });
   const registered = new Map(handlers);
   const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl: config.dnsOverHttpsUrl });
@@ -121,7 +121,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
       suspendedTurns,
       approvals,
       findSkill: (id, apiKeyId, waitUntil) => registry.find(id, apiKeyId, waitUntil),
-      offeredSkills: async (apiKeyId, waitUntil) => (await registry.catalogue(apiKeyId, waitUntil)).compiled,
+      skillOffers: async (apiKeyId, waitUntil) => (await registry.catalogue(apiKeyId, waitUntil)).compiled,
       settings: settings.get,
       fetch,
       now,

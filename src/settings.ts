@@ -5,6 +5,8 @@ export const RESULT_MODES = ['loop', 'inline'] as const;
 /** What an operator may change while the gateway runs; stored in the `settings` table, one JSON value per key. */
 export const settingsSchema = z.strictObject({
   skillsEnabled: z.boolean().default(true),
+  /** False leaves only the built-in skills: no other is offered or run. */
+  customSkillExecutionEnabled: z.boolean().default(true),
   resultMode: z.enum(RESULT_MODES).default('loop'),
   autoMinScore: z.int().min(1).max(100).default(3),
   autoMaxSkills: z.int().min(0).max(64).default(5),

@@ -1,8 +1,7 @@
 import { AppError } from '../errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH } from '../json.ts';
 
 export const MAX_BODY_BYTES = 20 * 1024 * 1024;
-export const MAX_JSON_DEPTH = 64;
 
 /** Bytes past the limit that are still read, so that a client that is writing gets to see our answer instead of a broken pipe. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
@@ -31,11 +30,6 @@ export async function discardBody(request: Request): Promise<void> {
     size += chunk.length;
     if (size > MAX_DISCARDED_BYTES) return;
   }
-}
-
-function isDeeperThan(value: JsonValue, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((member) => isDeeperThan(member, depth - 1));
 }
 
 /** Reads a JSON object. Throws `invalid_json` for what is not JSON or nested too deeply, `invalid_request` for any other value. */

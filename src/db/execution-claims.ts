@@ -6,7 +6,7 @@ import { CLAIM_TTL_MS, type ExecutionStore, type NewExecution } from '../executi
 import { canonicalJson } from '../json.ts';
 import { isExecutable, type Skill, skillKey } from '../skills/skill.ts';
 import type { Database } from './client.ts';
-import { isMasterOff, mayRun, selectValues } from './insert-if-executable.ts';
+import { isCustomOff, isMasterOff, mayRun, selectValues } from './insert-if-executable.ts';
 import { approvals, settings, skillExecutions, skills } from './schema.ts';
 
 const SKILLS_DISABLED = 'Skills execution is disabled. Enable Skills in Settings > AI.';
@@ -34,11 +34,20 @@ function requireSameCall(existing: Execution, asked: NewExecution): void {
   if (!isSame) throw new AppError('idempotency_conflict', 'This idempotency key and call id were used for a different call');
 }
 
-function refusalOf(row: NewExecution, skill: Pick<Skill, 'enabled' | 'mode'> | undefined, isOff: boolean): AppError | undefined {
+interface Switches {
+  skill: Pick<Skill, 'enabled' | 'mode' | 'kind'> | undefined;
+  isMasterOff: boolean;
+  isCustomOff: boolean;
+}
+
+function refusalOf(row: NewExecution, { skill, isMasterOff, isCustomOff }: Switches): AppError | undefined {
   const name = skillKey({ name: row.skillName, version: row.skillVersion });
-  if (isOff) return new AppError('skills_disabled', SKILLS_DISABLED);
+  if (isMasterOff) return new AppError('skills_disabled', SKILLS_DISABLED);
   if (!skill) return new AppError('skill_off', `Skill ${name} is no longer installed`);
-  return isExecutable(skill) ? undefined : new AppError('skill_off', `Skill ${name} is off`);
+  if (!isExecutable(skill)) return new AppError('skill_off', `Skill ${name} is off`);
+  return isCustomOff && skill.kind !== 'builtin'
+    ? new AppError('skill_off', `Skill ${name} is off: the settings allow built-in skills only`)
+    : undefined;
 }
 
 /** How a call gets the right to run, or to wait for a person. Each claim is decided by one statement, in the database. */
@@ -103,12 +112,13 @@ export function createExecutionClaims(db: Database): Pick<ExecutionStore, 'claim
 
   /** Why a claim was not given, in one round trip: the row that holds it, or undefined after a switch that stood off is on again. */
   async function findHolder(row: NewExecution): Promise<Execution | undefined> {
-    const [[holder], [skill], [masterOff]] = await db.batch([
+    const [[holder], [skill], [masterOff], [customOff]] = await db.batch([
       db.select().from(skillExecutions).where(holdsClaim(row)),
-      db.select({ enabled: skills.enabled, mode: skills.mode }).from(skills).where(eq(skills.id, row.skillId)),
+      db.select({ enabled: skills.enabled, mode: skills.mode, kind: skills.kind }).from(skills).where(eq(skills.id, row.skillId)),
       db.select({ key: settings.key }).from(settings).where(isMasterOff),
+      db.select({ key: settings.key }).from(settings).where(isCustomOff),
     ]);
-    const refusal = refusalOf(row, skill, masterOff !== undefined);
+    const refusal = refusalOf(row, { skill, isMasterOff: masterOff !== undefined, isCustomOff: customOff !== undefined });
     const isHeld = holder !== undefined && !isFree(holder, row.createdAt);
     // What has begun is answered for whatever the switches say since; what only waits is not.
     if (isHeld && (refusal === undefined || !isParkedRow(holder))) {

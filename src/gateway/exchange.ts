@@ -8,7 +8,7 @@ import type { ExecutionSummary, ProviderAdapter } from '../providers/adapter.ts'
 import type { Settings } from '../settings.ts';
 import type { Skill } from '../skills/skill.ts';
 import type { WaitUntil } from '../timed-cache.ts';
-import type { OfferedSkills } from './offered-skills.ts';
+import type { SkillOffers } from './offered-skills.ts';
 import type { SelectedTools } from './select-tools.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import type { SuspendedTurnStore } from './suspended-turns.ts';
@@ -21,7 +21,7 @@ export interface GatewayDependencies {
   /** The skill of an id, among what the owner sees. */
   findSkill(id: string, apiKeyId: string, waitUntil: WaitUntil): Promise<Skill | undefined>;
   /** Cached; a warm isolate answers without waiting for the database. A load is shared, so `waitUntil` keeps it alive without its first client. */
-  offeredSkills(apiKeyId: string, waitUntil: WaitUntil): Promise<OfferedSkills>;
+  skillOffers(apiKeyId: string, waitUntil: WaitUntil): Promise<SkillOffers>;
   /** Cached in the same way. */
   settings(waitUntil: WaitUntil): Promise<Settings>;
   fetch: typeof globalThis.fetch;

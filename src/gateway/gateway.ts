@@ -21,7 +21,8 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
 
   async function chooseTools(request: GatewayRequest, facts: RequestFacts, upstreamFormat: string, settings: Settings) {
     if (!settings.skillsEnabled) return undefined;
-    const offered = await dependencies.offeredSkills(request.apiKeyId, request.waitUntil);
+    const { all, builtinOnly } = await dependencies.skillOffers(request.apiKeyId, request.waitUntil);
+    const offered = settings.customSkillExecutionEnabled ? all : builtinOnly;
     const { autoMinScore: minScore, autoMaxSkills: maxSkills } = settings;
     return selectTools(offered, { facts, headers: request.headers, adapter: request.adapter, upstreamFormat, minScore, maxSkills });
   }

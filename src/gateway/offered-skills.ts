@@ -24,6 +24,12 @@ export interface OfferedSkills {
   of(skill: Skill): OfferedSkill | undefined;
 }
 
+/** What the setting `customSkillExecutionEnabled` chooses between. */
+export interface SkillOffers {
+  all: OfferedSkills;
+  builtinOnly: OfferedSkills;
+}
+
 const byKey = (left: OfferedSkill, right: OfferedSkill): number => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0);
 
 /** Of each name every version that is `on`, else the highest one. */
@@ -38,7 +44,13 @@ function chooseVersions(skills: readonly Skill[]): Skill[] {
 }
 
 /** Compiles the skills that models may be offered: executable, and not only for explicit calls. */
-export async function compileOfferedSkills(skills: readonly Skill[]): Promise<OfferedSkills> {
+export async function compileSkillOffers(skills: readonly Skill[]): Promise<SkillOffers> {
+  const builtins = skills.filter(({ kind }) => kind === 'builtin');
+  const [all, builtinOnly] = await Promise.all([compileOfferedSkills(skills), compileOfferedSkills(builtins)]);
+  return { all, builtinOnly };
+}
+
+async function compileOfferedSkills(skills: readonly Skill[]): Promise<OfferedSkills> {
   const chosen = chooseVersions(skills.filter((skill) => isExecutable(skill) && skill.policy !== 'manual'));
   const offered = await Promise.all(
     chosen.map(async (skill): Promise<OfferedSkill> => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_BODY_BYTES, MAX_JSON_DEPTH } from '../../src/api/request-body.ts';
+import { MAX_BODY_BYTES } from '../../src/api/request-body.ts';
+import { MAX_JSON_DEPTH } from '../../src/json.ts';
 import { createTestApp, MANAGEMENT_TOKEN, type TestApp } from '../support/app.ts';
 
 const ENDPOINTS = [
