@@ -4,6 +4,8 @@ import { openDatabase } from '../src/db/client.ts';
 import { seedBuiltinSkills } from '../src/db/seed-builtin-skills.ts';
 import { builtinSkills } from '../src/skills/builtin/index.ts';
 import type { BuiltinSkill } from '../src/skills/define.ts';
+import { databaseFault } from './database-fault.ts';
+import { DATABASE_URL_HINT, isDatabaseUrl } from './stack/settings.ts';
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url);
 
@@ -22,13 +24,24 @@ export const readMigrations = (): Migration[] =>
 /**
  * Applies what the database does not have yet, each migration in one transaction with its record in `schema_migrations`, so that two
  * runs at once do not meet. Returns the names of what it applied. Rejects with an Error that names the migration at fault, which is
- * rolled back, while those before it stay.
+ * rolled back, while those before it stay, and changes nothing in a database that a newer release has migrated.
  */
 export async function runMigrations(client: Client, migrations: readonly Migration[] = readMigrations()): Promise<string[]> {
   await client.execute('CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL)');
+  await refuseNewerDatabase(client, migrations);
   const applied: string[] = [];
   for (const migration of migrations) if (await runMigration(client, migration)) applied.push(migration.name);
   return applied;
+}
+
+/** What a newer release has made of the tables this one may misread. */
+async function refuseNewerDatabase(client: Client, migrations: readonly Migration[]): Promise<void> {
+  const { rows } = await client.execute('SELECT name FROM schema_migrations ORDER BY name');
+  const unknown = rows.map((row) => String(row.name)).filter((applied) => migrations.every(({ name }) => name !== applied));
+  if (unknown.length > 0)
+    throw new Error(
+      `the tables are newer than this release, which does not know ${unknown.join(', ')}: use the release that made it, or a later one`,
+    );
 }
 
 async function runMigration(client: Client, { name, sql }: Migration): Promise<boolean> {
@@ -66,13 +79,17 @@ export async function applyMigrations(
 
 /** Environment: LIBSQL_URL, LIBSQL_AUTH_TOKEN. */
 async function main({ LIBSQL_URL: url, LIBSQL_AUTH_TOKEN: authToken = '' }: NodeJS.ProcessEnv): Promise<void> {
+  if (!url || !isDatabaseUrl(url)) {
+    const what = url ? `LIBSQL_URL: ${DATABASE_URL_HINT}` : 'Set LIBSQL_URL to the database, for example http://127.0.0.1:8888';
+    console.error(what);
+    process.exitCode = 1;
+    return;
+  }
   try {
-    if (!url) throw new Error('Set LIBSQL_URL to the database, for example http://127.0.0.1:8888');
     const applied = await applyMigrations({ url, authToken });
     console.log(applied.length === 0 ? 'The database is up to date' : `Applied ${applied.join(', ')}`);
   } catch (error) {
-    const { message, cause } = error as Error;
-    console.error(cause instanceof Error && !message.includes(cause.message) ? `${message}: ${cause.message}` : message);
+    console.error(databaseFault({ url, authToken }, error as Error).message);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { databaseFault } from './database-fault.ts';
 import { applyMigrations } from './migrate.ts';
 import { prepareCredentials, writeCredentials } from './stack/credentials.ts';
 import { callScheduled, runCron } from './stack/cron.ts';
@@ -40,18 +41,12 @@ async function assertPortsAreFree(settings: StackSettings): Promise<void> {
   if (settings.SANDBOX_POOLS === undefined) await assertPortIsFree('SANDBOX_PORT', settings.SANDBOX_PORT);
 }
 
-/** Says of a database that is not our own that the fault is there, and never more of its address than the host. */
+/** Says of a database that is not our own that the fault is there. */
 async function prepareDatabase(database: { url: string; authToken?: string }, settings: StackSettings): Promise<void> {
   try {
     await applyMigrations(database);
   } catch (error) {
-    if (settings.LIBSQL_URL === undefined) throw error;
-    const { message, cause } = error as Error;
-    const { protocol, host } = new URL(settings.LIBSQL_URL);
-    const what = `the database at LIBSQL_URL (${protocol}//${host})`;
-    if (error instanceof TypeError)
-      throw new Error(`${what} cannot be reached: ${(cause as Error | undefined)?.message ?? message}`, { cause: error });
-    throw new Error(`${what}: ${message}`, { cause: error });
+    throw settings.LIBSQL_URL === undefined ? error : databaseFault(database, error as Error);
   }
 }
 

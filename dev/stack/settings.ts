@@ -14,8 +14,10 @@ const text = z
   .optional()
   .transform((value) => (value === '' ? undefined : value));
 
-const isDatabaseUrl = (text: string | undefined): boolean => {
-  if (text === undefined) return true;
+export const DATABASE_URL_HINT = 'use libsql://, https:// or http://, and LIBSQL_AUTH_TOKEN for the token';
+
+/** Of a database that is reached over HTTP; what gives access to it stands elsewhere. */
+export const isDatabaseUrl = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && /^(libsql|https?):$/.test(url.protocol) && url.host !== '' && url.username === '' && url.password === '';
 };
@@ -30,10 +32,16 @@ const settings = z.object({
     .default('.data')
     .transform((folder) => resolve(folder)),
   MANAGEMENT_TOKEN: text,
-  LIBSQL_URL: text.refine(isDatabaseUrl, 'use libsql://, https:// or http://, and LIBSQL_AUTH_TOKEN for the token'),
+  LIBSQL_URL: text.refine((url) => url === undefined || isDatabaseUrl(url), DATABASE_URL_HINT),
   LIBSQL_AUTH_TOKEN: text,
   SANDBOX_POOLS: text,
   SANDBOX_SECRET: text,
+  RATE_LIMIT_REQUESTS: text.pipe(
+    z
+      .string()
+      .regex(/^[1-9]\d{0,8}$/, 'use a number of requests')
+      .optional(),
+  ),
 });
 
 export type Environment = Record<string, string | undefined>;

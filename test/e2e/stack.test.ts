@@ -217,7 +217,7 @@ describe('a stack that cannot start', () => {
     const database = await startLibsqlServer({ path: ':memory:', port: 0, host: '127.0.0.1', authToken: 'right' });
     try {
       await expect(start({ LIBSQL_URL: database.url, LIBSQL_AUTH_TOKEN: 'wrong' })).rejects.toThrow(
-        `the database at LIBSQL_URL (${database.url}): AUTH_INVALID: Missing or wrong auth token`,
+        `the database at LIBSQL_URL (${database.url}) refuses LIBSQL_AUTH_TOKEN: AUTH_INVALID: Missing or wrong auth token`,
       );
     } finally {
       await database.close();
