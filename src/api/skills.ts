@@ -80,7 +80,7 @@ export const skills = new Hono<AppEnv>()
       apiKeyId,
       schema: normalizeSkillSchema(schema),
       ...{ handler: handlerCode, kind: 'handler', policy: 'auto', sourceProvider: 'local', sourceUrl: null, contentSha256: null },
-      ...{ installCount: 0, timeoutMs: null, maxRetries: null, idempotent: false },
+      ...{ installCount: 0, timeoutMs: null, maxRetries: null, idempotent: false, riskFindings: [] },
     });
     return c.json({ success: true, id }, 201);
   })

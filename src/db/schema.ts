@@ -2,7 +2,7 @@ import { customType, integer, primaryKey, sqliteTable, text, uniqueIndex } from 
 import type { ApprovalStatus } from '../execution/approval.ts';
 import { EXECUTION_STATUSES } from '../execution/execution.ts';
 import type { JsonValue } from '../json.ts';
-import { SKILL_KINDS, SKILL_MODES, SKILL_POLICIES, type SkillSchema, SOURCE_PROVIDERS } from '../skills/skill.ts';
+import { type RiskFinding, SKILL_KINDS, SKILL_MODES, SKILL_POLICIES, type SkillSchema, SOURCE_PROVIDERS } from '../skills/skill.ts';
 
 /*
  * The tables as `migrations/` makes them, for typed queries; checks, defaults and further indexes stand there alone.
@@ -39,6 +39,7 @@ export const skills = sqliteTable(
     idempotent: integer({ mode: 'boolean' }).notNull().default(false),
     createdAt: text('created_at').notNull(),
     updatedAt: text('updated_at').notNull(),
+    riskFindings: text('risk_findings', { mode: 'json' }).$type<RiskFinding[]>().notNull().default([]),
   },
   (table) => [uniqueIndex('skills_identity').on(table.apiKeyId, table.name, table.version)],
 );

@@ -1,23 +1,34 @@
 import { getTableColumns, sql } from 'drizzle-orm';
+import * as z from 'zod';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import type { Skill, SkillSchema } from '../skills/skill.ts';
+import { RISKS, type Skill, type SkillSchema } from '../skills/skill.ts';
 import { skills } from './schema.ts';
 
 const { modeWhenEnabled: _, ...columns } = getTableColumns(skills);
 
 /** What to select, JSON as its text: drizzle's own parsing would fail the whole query for one bad row. */
-export const skillColumns = { ...columns, schema: sql<string>`${skills.schema}`, tags: sql<string>`${skills.tags}` };
+export const skillColumns = {
+  ...columns,
+  schema: sql<string>`${skills.schema}`,
+  tags: sql<string>`${skills.tags}`,
+  riskFindings: sql<string>`${skills.riskFindings}`,
+};
 
-export type SkillRow = Omit<Skill, 'schema' | 'tags'> & { schema: string; tags: string };
+type JsonColumn = 'schema' | 'tags' | 'riskFindings';
+export type SkillRow = Omit<Skill, JsonColumn> & Record<JsonColumn, string>;
+
+const riskFindings = z.array(z.object({ risk: z.enum(RISKS), line: z.int(), text: z.string() }));
 
 /** The skills of the rows. One that cannot be read is logged and left out, so that it never blocks the others. */
 export function readSkillRows(rows: readonly SkillRow[], log: Logger): Skill[] {
   return rows.flatMap((row) => {
     const schema = readSchema(row.schema);
     const tags = readTags(row.tags);
-    if (schema !== undefined && tags !== undefined) return [{ ...row, schema, tags }];
-    log.warn('skills.registry.bad_row', { skillId: row.id, column: schema === undefined ? 'schema' : 'tags' });
+    const findings = riskFindings.safeParse(parse(row.riskFindings)).data;
+    if (schema !== undefined && tags !== undefined && findings !== undefined) return [{ ...row, schema, tags, riskFindings: findings }];
+    const column = schema === undefined ? 'schema' : tags === undefined ? 'tags' : 'risk_findings';
+    log.warn('skills.registry.bad_row', { skillId: row.id, column });
     return [];
   });
 }

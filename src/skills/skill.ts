@@ -5,6 +5,7 @@ export const SKILL_MODES = ['on', 'off', 'auto'] as const;
 export const SKILL_POLICIES = ['auto', 'manual', 'hybrid'] as const;
 export const SKILL_KINDS = ['builtin', 'handler', 'instructions'] as const;
 export const SOURCE_PROVIDERS = ['builtin', 'skillsmp', 'skillssh', 'local'] as const;
+export const RISKS = ['remote_shell', 'secret', 'prompt_override', 'hidden_text', 'destructive_command'] as const;
 
 export type SkillMode = (typeof SKILL_MODES)[number];
 export type SkillPolicy = (typeof SKILL_POLICIES)[number];
@@ -30,6 +31,15 @@ export interface SkillSchema {
   output: JsonObject;
 }
 
+/** A passage of a SKILL.md that an operator should read before a model follows it. */
+export interface RiskFinding {
+  risk: (typeof RISKS)[number];
+  /** Counted from 1. */
+  line: number;
+  /** The passage itself, or the start of it. */
+  text: string;
+}
+
 export interface Skill {
   id: string;
   /** The owner: an API key's id, or `system`. */
@@ -38,7 +48,7 @@ export interface Skill {
   version: string;
   description: string;
   schema: SkillSchema;
-  /** kind `builtin`: its own name; `handler`: the registered function; `instructions`: the text of the SKILL.md. */
+  /** kind `builtin`: its own name; `handler`: the registered function; `instructions`: the text of the SKILL.md below its frontmatter. */
   handler: string;
   kind: SkillKind;
   enabled: boolean;
@@ -52,6 +62,7 @@ export interface Skill {
   timeoutMs: number | null;
   maxRetries: number | null;
   idempotent: boolean;
+  riskFindings: RiskFinding[];
   createdAt: string;
   updatedAt: string;
 }

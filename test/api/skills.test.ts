@@ -50,6 +50,7 @@ describe('POST /api/skills/install', () => {
       timeoutMs: null,
       maxRetries: null,
       idempotent: false,
+      riskFindings: [],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updatedAt: expect.any(String),
     });

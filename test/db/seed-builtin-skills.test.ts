@@ -33,7 +33,7 @@ describe('seedBuiltinSkills', () => {
     expect(await skills.get('id-1')).toEqual({
       ...{ id: 'id-1', apiKeyId: 'system', name: 'clock', version: '1.0.0', description: 'Tells the time', schema: builtin().schema },
       ...{ handler: 'clock', kind: 'builtin', enabled: true, mode: 'auto', policy: 'hybrid', sourceProvider: 'builtin', sourceUrl: null },
-      ...{ contentSha256: null, tags: ['time'], installCount: 0, timeoutMs: 500, maxRetries: null, idempotent: true },
+      ...{ contentSha256: null, tags: ['time'], installCount: 0, timeoutMs: 500, maxRetries: null, idempotent: true, riskFindings: [] },
       ...{ createdAt: '2026-01-01T00:00:01.000Z', updatedAt: '2026-01-01T00:00:01.000Z' },
     });
     expect(await skills.get('id-2')).toMatchObject({ mode: 'off', enabled: false, timeoutMs: null });

@@ -38,7 +38,14 @@ describe('insert and get', () => {
         sourceUrl: 'https://example.com',
         tags: ['é', '"'],
       },
-      ...{ contentSha256: 'ab', installCount: 12, timeoutMs: 5, maxRetries: 0, idempotent: true },
+      ...{
+        contentSha256: 'ab',
+        installCount: 12,
+        timeoutMs: 5,
+        maxRetries: 0,
+        idempotent: true,
+        riskFindings: [{ risk: 'secret', line: 3, text: 'é' }],
+      },
     });
     await skills.insert(skill);
     expect(await skills.get('x')).toEqual(skill);
@@ -92,6 +99,8 @@ describe('listVisible', () => {
     ['tags', 'null'],
     ['tags', '[1]'],
     ['tags', '{'],
+    ['risk_findings', '{'],
+    ['risk_findings', '[{"risk":"unheard_of","line":1,"text":""}]'],
   ])('logs and leaves out a row whose %s is %s', async (column, value) => {
     await insert({ id: 'good' }, { id: 'bad', version: '2.0.0' });
     await database.client.execute({ sql: `UPDATE skills SET ${column} = ? WHERE id = 'bad'`, args: [value] });

@@ -17,7 +17,7 @@ export function makeSkill(fields: Partial<Skill> = {}): Skill {
       policy: 'auto',
     },
     ...{ sourceProvider: 'local', sourceUrl: null, contentSha256: null, tags: [], installCount: 0, timeoutMs: null, maxRetries: null },
-    ...{ idempotent: false, createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+    ...{ idempotent: false, riskFindings: [], createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
     ...fields,
   };
 }
