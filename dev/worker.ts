@@ -6,15 +6,24 @@ export interface WorkerOptions {
   port: number;
   /** Variables of the worker. */
   variables: Record<string, string>;
+  /** Requests that its rate limiter allows in a period; without it there is none. */
+  rateLimit?: number | undefined;
   /** The worker's first module, instead of the gateway. */
   entry?: string;
   /** Called when workerd died; by then Miniflare has started another one. */
   onCrash(): void;
 }
 
+const planRateLimiter = (limit: number, period: string | undefined) => ({
+  type: 'rate-limit' as const,
+  namespace: 'omniroute-edge',
+  simple: { limit, period: period === '60' ? (60 as const) : (10 as const) },
+});
+
 /** Runs a worker in workerd. Its scheduled handler is called by GET /cdn-cgi/local/scheduled. */
-export async function startWorker({ port, variables, entry, onCrash }: WorkerOptions): Promise<Miniflare> {
-  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, { type: 'text' as const, value }]));
+export async function startWorker({ port, variables, rateLimit, entry, onCrash }: WorkerOptions): Promise<Miniflare> {
+  const texts = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, { type: 'text' as const, value }]));
+  const env = rateLimit === undefined ? texts : { ...texts, RATE_LIMITER: planRateLimiter(rateLimit, variables.RATE_LIMIT_PERIOD_SECONDS) };
   const options: MiniflareOptions = {
     host: HOST,
     port,
@@ -40,10 +49,11 @@ export async function startWorker({ port, variables, entry, onCrash }: WorkerOpt
 }
 
 /** Started by the stack, with its variables as JSON in WORKER_VARIABLES, so that none of them is seen in a list of processes. */
-async function main({ PORT, WORKER_VARIABLES = '{}', WORKER_ENTRY }: NodeJS.ProcessEnv): Promise<void> {
+async function main({ PORT, WORKER_VARIABLES = '{}', WORKER_ENTRY, RATE_LIMIT_REQUESTS }: NodeJS.ProcessEnv): Promise<void> {
   const miniflare = await startWorker({
     port: Number(PORT),
     variables: JSON.parse(WORKER_VARIABLES) as Record<string, string>,
+    ...(RATE_LIMIT_REQUESTS ? { rateLimit: Number(RATE_LIMIT_REQUESTS) } : {}),
     ...(WORKER_ENTRY ? { entry: WORKER_ENTRY } : {}),
     onCrash() {
       console.error('workerd crashed');

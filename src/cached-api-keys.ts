@@ -7,6 +7,8 @@ const MAX_KEYS = 10_000;
 const API_KEY = /^omr_[A-Za-z0-9_-]{43}$/;
 
 export interface CachedApiKeys extends Pick<ApiKeyRepository, 'create' | 'list' | 'delete'> {
+  /** Whether `find` would find the key without asking the database. */
+  remembers(credential: string): boolean;
   /** The key that the credential is, as it was at most 60 s ago. `waitUntil` keeps a load that others share alive. */
   find(credential: string, waitUntil: WaitUntil): Promise<ApiKey | undefined>;
 }
@@ -25,6 +27,7 @@ export function createCachedApiKeys(repository: ApiKeyRepository, { now }: { now
   return {
     create: (key) => repository.create(key),
     list: () => repository.list(),
+    remembers: (credential) => cache.peek(credential) !== undefined,
     async find(credential, waitUntil) {
       return API_KEY.test(credential) ? cache.get(credential, waitUntil) : undefined;
     },

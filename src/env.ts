@@ -26,6 +26,11 @@ export interface SandboxPool {
   continents: string[];
 }
 
+/** Cloudflare's rate limiting binding. https://developers.cloudflare.com/workers/runtime-apis/bindings/rate-limit/ */
+export interface RateLimiter {
+  limit(options: { key: string }): Promise<{ success: boolean }>;
+}
+
 export interface Config {
   managementToken: string | undefined;
   database: { url: string; authToken: string | undefined };
@@ -33,6 +38,10 @@ export interface Config {
   sandbox: { pools: SandboxPool[]; secret: string | undefined };
   limits: SkillLimits;
   dnsOverHttpsUrl: string;
+  /** Undefined where there is no such binding: nobody is limited. */
+  rateLimiter: RateLimiter | undefined;
+  /** The period of the rate limiter, which does not tell it. */
+  rateLimitPeriodSeconds: number;
 }
 
 const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
@@ -72,6 +81,8 @@ const optionalText = z
   .optional()
   .transform((text) => (text === '' ? undefined : text));
 
+const isRateLimiter = (value: unknown): boolean => typeof (value as Partial<RateLimiter> | null)?.limit === 'function';
+
 const environment = skillsEnvironment.extend({
   MANAGEMENT_TOKEN: optionalText,
   LIBSQL_URL: z.url({ protocol: /^(https?|libsql)$/ }),
@@ -86,6 +97,8 @@ const environment = skillsEnvironment.extend({
   SANDBOX_POOLS: jsonText(z.array(sandboxPool)).default([]),
   SANDBOX_SECRET: optionalText,
   DNS_OVER_HTTPS_URL: baseUrl.default('https://cloudflare-dns.com/dns-query'),
+  RATE_LIMITER: z.custom<RateLimiter>(isRateLimiter, 'Bind it as a rate limiter').optional(),
+  RATE_LIMIT_PERIOD_SECONDS: z.enum(['10', '60'], 'Use 10 or 60').default('10').transform(Number),
 });
 
 type Environment = z.infer<typeof environment>;
@@ -130,5 +143,7 @@ export function readConfig(bindings: Record<string, unknown>): Config {
       allowedSandboxImages: allowedImages(env.SKILLS_ALLOWED_SANDBOX_IMAGES),
     },
     dnsOverHttpsUrl: env.DNS_OVER_HTTPS_URL,
+    rateLimiter: env.RATE_LIMITER,
+    rateLimitPeriodSeconds: env.RATE_LIMIT_PERIOD_SECONDS,
   };
 }

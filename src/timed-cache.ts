@@ -4,6 +4,8 @@ export type WaitUntil = (work: Promise<unknown>) => void;
 export interface TimedCache<Value> {
   /** The cached value, or a load that concurrent callers share. A value in the second half of its life is refreshed in the background. */
   get(key: string, waitUntil: WaitUntil): Promise<Value>;
+  /** The cached value, when there is one that `get` would give without waiting. */
+  peek(key: string): Value | undefined;
   /** Forgets one key, or everything. A load under way is not kept either. */
   drop(key?: string): void;
 }
@@ -56,6 +58,10 @@ export function createTimedCache<Value>({ load, now, ttlMs, maxEntries }: TimedC
   }
 
   return {
+    peek(key) {
+      const value = entries.get(key)?.value;
+      return value !== undefined && now() - value.loadedAt < ttlMs ? value.is : undefined;
+    },
     async get(key, waitUntil) {
       const entry = entryFor(key);
       const age = entry.value ? now() - entry.value.loadedAt : Number.POSITIVE_INFINITY;

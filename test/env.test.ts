@@ -20,6 +20,8 @@ describe('readConfig', () => {
         allowedSandboxImages: ['alpine:3.20', 'node:22-alpine', 'python:3.12-alpine'],
       },
       dnsOverHttpsUrl: 'https://cloudflare-dns.com/dns-query',
+      rateLimiter: undefined,
+      rateLimitPeriodSeconds: 10,
     });
   });
 
@@ -119,6 +121,8 @@ describe('readConfig', () => {
     ['SKILLS_SANDBOX_TIMEOUT_MS', '60001'],
     ['SKILLS_SANDBOX_NETWORK_ENABLED', 'yes, hunter2'],
     ['MANAGEMENT_TOKEN', 42],
+    ['RATE_LIMITER', 'hunter2'],
+    ['RATE_LIMIT_PERIOD_SECONDS', '30'],
   ])('refuses %s=%s by the name of the variable, never its value', (name, value) => {
     let message = '';
     try {

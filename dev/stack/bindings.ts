@@ -11,7 +11,13 @@ export const PROVIDER_VARIABLES = [
   'PROVIDERS',
 ] as const;
 
-const WORKER_VARIABLES: readonly string[] = [...PROVIDER_VARIABLES, 'LIBSQL_AUTH_TOKEN', 'SANDBOX_POOLS', 'DNS_OVER_HTTPS_URL'];
+const WORKER_VARIABLES: readonly string[] = [
+  ...PROVIDER_VARIABLES,
+  'LIBSQL_AUTH_TOKEN',
+  'SANDBOX_POOLS',
+  'DNS_OVER_HTTPS_URL',
+  'RATE_LIMIT_PERIOD_SECONDS',
+];
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== '';
 

@@ -18,7 +18,13 @@ const healthUrl = (settings: StackSettings): string => `http://${HOST}:${setting
 export const planMiniflare = ({ env, settings, variables, entry }: WorkerPlanOptions): PartPlan => ({
   name: 'worker',
   command: [programPath('dev/worker.ts')],
-  env: { ...env, PORT: String(settings.PORT), WORKER_VARIABLES: JSON.stringify(variables), WORKER_ENTRY: entry },
+  env: {
+    ...env,
+    PORT: String(settings.PORT),
+    WORKER_VARIABLES: JSON.stringify(variables),
+    WORKER_ENTRY: entry,
+    RATE_LIMIT_REQUESTS: settings.RATE_LIMIT_REQUESTS,
+  },
   readyUrl: healthUrl(settings),
 });
 

@@ -5,5 +5,5 @@ import type { Principal } from './principal.ts';
 /** What the handlers of all areas find in hono's context. */
 export type AppEnv = {
   Bindings: Record<string, unknown>;
-  Variables: { services: Services; requestId: string; stopwatch: Stopwatch; principal: Principal };
+  Variables: { services: Services; requestId: string; stopwatch: Stopwatch; principal: Principal; admission: Promise<void> | undefined };
 };

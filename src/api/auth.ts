@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../errors.ts';
 import type { AppEnv } from './app-env.ts';
 import { hasScope, isManagement, type Principal, SCOPES, type Scope } from './principal.ts';
+import { countAttempt, countRequest } from './rate-limit.ts';
 
 const sha256 = async (text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
@@ -23,6 +24,8 @@ async function identify(c: Context<AppEnv>): Promise<Principal | undefined> {
   const credential = readCredential(c);
   if (credential === undefined || credential === '') return undefined;
   const { config, apiKeys } = c.get('services');
+  // Before the database is asked: a flood of made-up keys ends here.
+  if (config.rateLimiter !== undefined && !apiKeys.remembers(credential)) await countAttempt(c);
   // Keys first: they are in a cache, and what has not their shape is in no database, while the token costs two digests.
   const key = await apiKeys.find(credential, (work) => c.executionCtx.waitUntil(work));
   if (key) return { kind: 'key', apiKeyId: key.id, scopes: SCOPES.filter((scope) => key.scopes.includes(scope)) };
@@ -36,13 +39,38 @@ async function requirePrincipal(c: Context<AppEnv>): Promise<Principal> {
   return principal;
 }
 
+type Demand = Scope | 'management';
+
+const refusalOf = (demand: Demand): string =>
+  demand === 'management' ? 'This needs the management token or an API key with the scope manage' : `The API key lacks the scope ${demand}`;
+
+/** Sets the principal, which meets the demand, and begins to count its request: what the management sends was counted when it was identified. */
+async function authenticate(c: Context<AppEnv>, demand: Demand): Promise<void> {
+  const principal = await requirePrincipal(c);
+  const isMet = demand === 'management' ? isManagement(principal) : hasScope(principal, demand);
+  if (!isMet) throw new AppError('forbidden', refusalOf(demand));
+  c.set('principal', principal);
+  if (principal.kind === 'management' || c.get('services').config.rateLimiter === undefined) return;
+  const admission = countRequest(c, `key:${principal.apiKeyId}`);
+  // Nobody may be waiting for it when it is refused.
+  admission.catch(() => {});
+  c.set('admission', admission);
+}
+
 /** Lets pass an API key that has the scope, and the management. */
 export const requireScope =
   (scope: Scope): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
-    const principal = await requirePrincipal(c);
-    if (!hasScope(principal, scope)) throw new AppError('forbidden', `The API key lacks the scope ${scope}`);
-    c.set('principal', principal);
+    await authenticate(c, scope);
+    await c.get('admission');
+    await next();
+  };
+
+/** As `requireScope` for handlers that wait for `admission` themselves, beside the reading of a body. */
+export const requireScopeFirst =
+  (scope: Scope): MiddlewareHandler<AppEnv> =>
+  async (c, next) => {
+    await authenticate(c, scope);
     await next();
   };
 
@@ -51,8 +79,7 @@ export const requireManagement: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (c.var.services.config.managementToken === undefined) {
     throw new AppError('management_not_configured', 'No management token is configured: set MANAGEMENT_TOKEN and start the gateway again');
   }
-  const principal = await requirePrincipal(c);
-  if (!isManagement(principal)) throw new AppError('forbidden', 'This needs the management token or an API key with the scope manage');
-  c.set('principal', principal);
+  await authenticate(c, 'management');
+  await c.get('admission');
   await next();
 };

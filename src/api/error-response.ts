@@ -26,6 +26,7 @@ export function errorResponse(error: unknown, c: Context<AppEnv>, shape?: ErrorB
     status: 500 as const,
     details: undefined,
   };
+  if (code === 'rate_limited') c.header('retry-after', String(services.config.rateLimitPeriodSeconds));
   const body = shape ? shape({ status, code, message }) : { error: message, code, ...(details !== undefined && { details }) };
   return c.json(body, status);
 }

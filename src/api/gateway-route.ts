@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { ProviderAdapter } from '../providers/adapter.ts';
 import type { AppEnv } from './app-env.ts';
-import { requireScope } from './auth.ts';
+import { requireScopeFirst } from './auth.ts';
 import { readClientId } from './client-id.ts';
 import { errorResponse } from './error-response.ts';
 import { ownerOf } from './principal.ts';
@@ -20,7 +20,7 @@ export interface GatewayEndpoint {
 export async function answerByGateway(c: Context<AppEnv>, { adapter, path, isForwarded = false }: GatewayEndpoint): Promise<Response> {
   readClientId(c, 'idempotency-key');
   readClientId(c, 'x-omniroute-session');
-  const bytes = await readBytes(c.req.raw);
+  const [bytes] = await Promise.all([readBytes(c.req.raw), c.get('admission')]);
   // Each look at `c.var` makes a new object of all variables.
   const { services, principal, requestId, stopwatch } = c.var;
   const response = await services.gateway.handle({
@@ -45,6 +45,6 @@ export async function answerByGateway(c: Context<AppEnv>, { adapter, path, isFor
 export function gatewayRoute(endpoint: GatewayEndpoint): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.onError((error, c) => errorResponse(error, c, endpoint.adapter.errorBody));
-  app.post('/', requireScope('chat'), (c) => answerByGateway(c, endpoint));
+  app.post('/', requireScopeFirst('chat'), (c) => answerByGateway(c, endpoint));
   return app;
 }

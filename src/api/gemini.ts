@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { createGemini, type GeminiTarget, geminiPath } from '../providers/gemini.ts';
 import { errorBody } from '../providers/gemini-error.ts';
 import type { AppEnv } from './app-env.ts';
-import { requireScope } from './auth.ts';
+import { requireScopeFirst } from './auth.ts';
 import { errorResponse } from './error-response.ts';
 import { answerByGateway, type GatewayEndpoint } from './gateway-route.ts';
 
@@ -45,6 +45,6 @@ function endpointOf(c: Context<AppEnv>, version: Version): GatewayEndpoint {
 export function gemini(version: Version): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   app.onError((error, c) => errorResponse(error, c, errorBody));
-  app.post('/*', requireScope('chat'), (c) => answerByGateway(c, endpointOf(c, version)));
+  app.post('/*', requireScopeFirst('chat'), (c) => answerByGateway(c, endpointOf(c, version)));
   return app;
 }

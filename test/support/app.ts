@@ -2,7 +2,7 @@ import type { ExecutionContext, Hono } from 'hono';
 import type { AppEnv } from '../../src/api/app-env.ts';
 import { createApp } from '../../src/app.ts';
 import { seedBuiltinSkills } from '../../src/db/seed-builtin-skills.ts';
-import { readConfig } from '../../src/env.ts';
+import { type RateLimiter, readConfig } from '../../src/env.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { createServices, type Services } from '../../src/services.ts';
 import { builtinSkills } from '../../src/skills/builtin/index.ts';
@@ -18,6 +18,8 @@ export interface TestAppOptions {
   upstream?: (request: Request) => Response | Promise<Response>;
   /** Further variables of the worker; undefined takes one away. */
   variables?: Record<string, string | undefined>;
+  /** The rate limiting binding; none by default. */
+  rateLimiter?: RateLimiter;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
@@ -56,7 +58,12 @@ const refuse = (request: Request): Response => {
 };
 
 /** The whole gateway on a database of its own that holds the built-in skills, without a socket in front of it. */
-export async function createTestApp({ upstream = refuse, variables = {}, now = Date.now }: TestAppOptions = {}): Promise<TestApp> {
+export async function createTestApp({
+  upstream = refuse,
+  variables = {},
+  rateLimiter,
+  now = Date.now,
+}: TestAppOptions = {}): Promise<TestApp> {
   const database = await createTestDatabase();
   const { log, entries } = collectLog();
   const newId = () => crypto.randomUUID();
@@ -66,6 +73,7 @@ export async function createTestApp({ upstream = refuse, variables = {}, now = D
     OPENAI_BASE_URL: UPSTREAM_URL,
     OPENAI_API_KEY: 'sk-upstream',
     ...variables,
+    ...(rateLimiter && { RATE_LIMITER: rateLimiter }),
   };
   const send = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
