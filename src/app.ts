@@ -5,6 +5,7 @@ import { chat } from './api/chat.ts';
 import { errorResponse } from './api/error-response.ts';
 import { executions } from './api/executions.ts';
 import { gemini } from './api/gemini.ts';
+import { handlers } from './api/handlers.ts';
 import { health } from './api/health.ts';
 import { keys } from './api/keys.ts';
 import { models } from './api/models.ts';
@@ -44,6 +45,7 @@ export function createApp(services: Services): Hono<AppEnv> {
   app.route('/api/skills/executions', executions);
   app.route('/api/skills/approvals', approvals);
   app.route('/api/skills', skills);
+  app.route('/api/handlers', handlers);
   app.route('/api/settings', settings);
   app.route('/api/keys', keys);
   return app;

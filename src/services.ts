@@ -9,6 +9,7 @@ import { seedBuiltinSkills } from './db/seed-builtin-skills.ts';
 import { createSettingsRepository } from './db/settings-repository.ts';
 import { createSkillRepository } from './db/skill-repository.ts';
 import { createSuspendedTurnRepository } from './db/suspended-turn-repository.ts';
+import { createWebhookRepository } from './db/webhook-repository.ts';
 import { createWorkspace } from './db/workspace-repository.ts';
 import type { Config, WireFormat } from './env.ts';
 import type { ApprovalStore } from './execution/approval-store.ts';
@@ -28,6 +29,8 @@ import { builtinSkills } from './skills/builtin/index.ts';
 import type { Workspace } from './skills/define.ts';
 import { createRegistry, type Registry } from './skills/registry.ts';
 import type { SkillStore } from './skills/skill-store.ts';
+import { createWebhookHandler } from './webhooks/create-webhook-handler.ts';
+import type { WebhookStore } from './webhooks/webhook-store.ts';
 
 /** What the services reach the world by. */
 export interface ServiceIo {
@@ -48,8 +51,9 @@ export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   listModels(format: WireFormat): Promise<{ id: string; owner: string }[]>;
   registry: Registry<SkillOffers>;
   skills: SkillStore;
-  /** Names that a custom skill's `handlerCode` may have. */
+  /** The functions of this release that a custom skill's `handlerCode` may name; it may also name one of `webhooks`. */
   handlerNames(): string[];
+  webhooks: WebhookStore;
   executor: SkillExecutor;
   executions: ExecutionStore;
   approvals: ApprovalStore;
@@ -74,6 +78,8 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const registry = createRegistry({ skills, compile: compileSkillOffers, now: date, newId, log });
   const sandbox = createSandboxClient({ ...config.sandbox, fetch, now, newId, random });
   const registered = new Map(handlers);
+  const webhooks = createWebhookRepository(db);
+  const findHandler = (name: string) => registered.get(name) ?? createWebhookHandler(name, { webhooks, now: date, newId });
   const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl: config.dnsOverHttpsUrl });
 
   /** The quota is read for each write, so that a change of it holds at once. */
@@ -91,14 +97,15 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const executor = createExecutor({
     executions,
     approvals,
-    runnableFor: (skill) => createRunnable(skill, registered),
-    contextFor: ({ id, apiKeyId, sessionId }, signal, { location = {} }) => ({
+    runnableFor: (skill) => createRunnable(skill, { get: findHandler }),
+    contextFor: ({ id, apiKeyId, sessionId, skillName, skillVersion }, signal, { location = {} }, onHost) => ({
+      skill: { name: skillName, version: skillVersion },
       apiKeyId,
       sessionId,
       executionId: id,
       signal,
       workspace: openWorkspace(apiKeyId),
-      sandbox: sandbox.near(location),
+      sandbox: { run: (request, options) => sandbox.near(location).run(request, { ...options, onHost }) },
       publicFetch,
       limits: config.limits,
     }),
@@ -132,6 +139,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
     registry,
     skills,
     handlerNames: () => [...registered.keys()],
+    webhooks,
     executor,
     executions,
     approvals,

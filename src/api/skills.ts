@@ -68,8 +68,8 @@ export const skills = new Hono<AppEnv>()
   })
   .post('/install', requireManagement, jsonBody(installSkillBody), async (c) => {
     const { handlerCode, schema, apiKeyId, ...body } = c.req.valid('json');
-    const { registry, apiKeys, handlerNames } = c.var.services;
-    const names = handlerNames();
+    const { registry, apiKeys, handlerNames, webhooks } = c.var.services;
+    const names = [...handlerNames(), ...(await webhooks.listNames())];
     if (!names.includes(handlerCode)) {
       throw new AppError('unknown_handler', `No handler ${handlerCode}. Use one of: ${names.join(', ')}`, names);
     }

@@ -120,6 +120,16 @@ export const workspaceFiles = sqliteTable(
   (table) => [primaryKey({ columns: [table.workspace, table.path] })],
 );
 
+export const webhooks = sqliteTable('webhooks', {
+  id: text().primaryKey(),
+  name: text().notNull().unique(),
+  url: text().notNull(),
+  secret: text().notNull(),
+  timeoutMs: integer('timeout_ms').notNull(),
+  createdAt: text('created_at').notNull(),
+  updatedAt: text('updated_at').notNull(),
+});
+
 export const a2aTasks = sqliteTable('a2a_tasks', {
   id: text().primaryKey(),
   apiKeyId: text('api_key_id').notNull(),

@@ -16,7 +16,7 @@ export const FAILED_UNEXPECTEDLY = 'The skill failed unexpectedly';
 
 export type AttemptResult =
   | { status: 'success'; output: JsonObject }
-  | { status: 'error'; errorMessage: string; failure: 'before-run' | 'answered' | 'unexpected' | 'cancelled' }
+  | { status: 'error'; errorMessage: string; failure: 'before-run' | 'answered' | 'transient' | 'unexpected' | 'cancelled' }
   | { status: 'timeout'; errorMessage: string };
 
 interface AttemptOptions {
@@ -66,7 +66,8 @@ export async function runAttempt(run: (signal: AbortSignal) => Promise<unknown>,
       onUnexpected(error);
       return { status: 'error', errorMessage: FAILED_UNEXPECTEDLY, failure: 'unexpected' };
     }
-    return { status: 'error', errorMessage: scrubMessage(error.message), failure: error.beforeRun ? 'before-run' : 'answered' };
+    const failure = error.beforeRun ? 'before-run' : error.transient ? 'transient' : 'answered';
+    return { status: 'error', errorMessage: scrubMessage(error.message), failure };
   } finally {
     clearTimeout(timer);
     clientSignal.removeEventListener('abort', leave);

@@ -41,10 +41,11 @@ export const backoffMs = (attempt: number, random: () => number): number =>
 
 /**
  * A repeat is safe when the skill says so, or when nothing has run. A deadline or a client that left is final, and so is an error that a
- * skill gives on purpose, since it would only be given again.
+ * skill gives on purpose, since it would only be given again, unless the error says that it may pass.
  */
 const mayRetry = (result: AttemptResult, skill: Skill): boolean =>
-  result.status === 'error' && (result.failure === 'before-run' || (result.failure === 'unexpected' && skill.idempotent));
+  result.status === 'error' &&
+  (result.failure === 'before-run' || (skill.idempotent && (result.failure === 'unexpected' || result.failure === 'transient')));
 
 /** Runs a claimed execution, attempt by attempt, and writes its end. The execution as it ended; never rejects. */
 export async function runExecution(execution: Execution, run: Run, dependencies: RunDependencies): Promise<Execution> {

@@ -55,7 +55,7 @@ const createInstructionsRunnable = (skill: Skill): Runnable => ({
 });
 
 /** How a stored skill is run: built-in skills and the known handlers by their name, instructions by being handed to the model. */
-export function createRunnable(skill: Skill, known: ReadonlyMap<string, Handler> = handlers): Runnable {
+export function createRunnable(skill: Skill, known: Pick<ReadonlyMap<string, Handler>, 'get'> = handlers): Runnable {
   switch (skill.kind) {
     case 'builtin': {
       const builtin = builtins.get(skill.handler);

@@ -17,7 +17,7 @@ async function resolvesToPublic(host: PublicHost, resolver: Resolver, signal: Ab
 
 /**
  * A fetch that reaches public addresses only. Rejects with a SkillError: "Blocked private or local URL" for everything else and for what cannot be
- * resolved, "Redirect blocked (STATUS)" for an answer that points elsewhere, and when the host cannot be reached. When the signal fires it rejects with its reason.
+ * resolved, "Redirect blocked (STATUS)" for an answer that points elsewhere, and a transient one when the host cannot be reached. When the signal fires it rejects with its reason.
  */
 export function createPublicFetch(resolver: Resolver): PublicFetch {
   const { fetch } = resolver;
@@ -26,7 +26,7 @@ export function createPublicFetch(resolver: Resolver): PublicFetch {
     if (checked === undefined || !(await resolvesToPublic(checked.host, resolver, init.signal))) throw blocked();
     const response = await fetch(checked.url, { ...init, redirect: 'manual' }).catch(() => {
       init.signal.throwIfAborted();
-      throw new SkillError(`No answer from ${checked.url.host}`);
+      throw new SkillError(`No answer from ${checked.url.host}`, { transient: true });
     });
     if (response.status >= 300 && response.status < 400 && response.headers.has('location')) {
       await response.body?.cancel();

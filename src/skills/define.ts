@@ -9,10 +9,13 @@ export class SkillError extends Error {
   override readonly name = 'SkillError';
   /** True when nothing has run yet, so that a repeat is safe whatever the skill does. */
   readonly beforeRun: boolean;
+  /** True when the same call may succeed a moment later, so that a skill which is idempotent is tried again. */
+  readonly transient: boolean;
 
-  constructor(message: string, options: { beforeRun?: boolean } = {}) {
+  constructor(message: string, options: { beforeRun?: boolean; transient?: boolean } = {}) {
     super(message);
     this.beforeRun = options.beforeRun ?? false;
+    this.transient = options.transient ?? false;
   }
 }
 
@@ -23,9 +26,15 @@ export interface Workspace {
   write(path: string, content: Uint8Array, options: { append: boolean; overwrite: boolean; maxBytes: number }): Promise<{ path: string }>;
 }
 
+export interface SandboxRunOptions {
+  signal: AbortSignal;
+  /** Is told the URL of the host that is asked for the run, and null when it did not take it. */
+  onHost?(host: string | null): void;
+}
+
 /** Runs one program in a container. Rejects with a SkillError; aborting the signal kills the run. */
 export interface Sandbox {
-  run(request: RunRequestInput, options: { signal: AbortSignal }): Promise<RunResult>;
+  run(request: RunRequestInput, options: SandboxRunOptions): Promise<RunResult>;
 }
 
 /** A fetch that reaches public addresses only; never follows redirects. Rejects with a SkillError. */
@@ -43,6 +52,8 @@ export interface SkillLimits {
 
 /** What a running skill is given. */
 export interface SkillContext {
+  /** The skill that is run: a handler may serve several. */
+  skill: { name: string; version: string };
   apiKeyId: string;
   sessionId: string | null;
   executionId: string;

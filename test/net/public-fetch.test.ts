@@ -63,7 +63,7 @@ describe('createPublicFetch', () => {
   it('says which host does not answer, and nothing else', async () => {
     const { publicFetch } = setUp(() => Promise.reject(new TypeError('connect ECONNREFUSED 93.184.215.14:8443')));
     await expect(publicFetch(new URL('https://example.com:8443/secret?token=1'), { signal })).rejects.toEqual(
-      new SkillError('No answer from example.com:8443'),
+      new SkillError('No answer from example.com:8443', { transient: true }),
     );
   });
 

@@ -10,6 +10,7 @@ const noWorkspace: Workspace = { read: notExpected('workspace'), write: notExpec
 /** A skill's context in which nothing can be reached but what the test hands in. */
 export function createSkillContext(parts: Partial<SkillContext> = {}): SkillContext {
   return {
+    skill: { name: 'test', version: '1.0.0' },
     apiKeyId: 'key-1',
     sessionId: null,
     executionId: '0b9f7c1e-5a55-4d0c-9d3c-3f3e6d0f5a11',
