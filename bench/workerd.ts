@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { COMPATIBILITY_DATE } from '../dev/bundle-worker.ts';
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS } from '../dev/bundle-worker.ts';
 
 const WORKERD = join(import.meta.dirname, '..', 'node_modules', '.bin', 'workerd');
 const START_TIMEOUT_MS = 30_000;
@@ -28,7 +28,8 @@ const text = (value: string): string => JSON.stringify(value);
 function workerConfig({ name, variables }: WorkerSpec): string {
   const bindings = Object.entries(variables).map(([variable, value]) => `(name = ${text(variable)}, text = ${text(value)})`);
   const module = `(name = ${text(`${name}.js`)}, esModule = embed ${text(`${name}.js`)})`;
-  const worker = `(modules = [${module}], compatibilityDate = ${text(COMPATIBILITY_DATE)}, bindings = [${bindings.join(', ')}])`;
+  const flags = COMPATIBILITY_FLAGS.map(text).join(', ');
+  const worker = `(modules = [${module}], compatibilityDate = ${text(COMPATIBILITY_DATE)}, compatibilityFlags = [${flags}], bindings = [${bindings.join(', ')}])`;
   return `(name = ${text(name)}, worker = ${worker})`;
 }
 

@@ -12,9 +12,15 @@ export function createLogger(write: (line: string) => void, now: () => Date = ()
   const log =
     (level: string) =>
     (event: string, fields: LogFields = {}) =>
-      write(JSON.stringify({ ...fields, time: now().toISOString(), level, event }, describeErrors));
+      write(JSON.stringify({ ...fields, time: now().toISOString(), level, event }, isPlain(fields) ? undefined : describeErrors));
   return { info: log('info'), warn: log('warn'), error: log('error') };
 }
+
+/** Whether JSON can tell the fields as they are, which is much faster. */
+const isPlain = (fields: LogFields): boolean =>
+  Object.values(fields).every((value) =>
+    Array.isArray(value) ? value.every((item) => typeof item === 'string') : typeof value !== 'object' && typeof value !== 'bigint',
+  );
 
 function describeErrors(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);

@@ -24,7 +24,7 @@ export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffe
 
 /** Reads what nobody has read of a body, within bounds, for the same reason. */
 export async function discardBody(request: Request): Promise<void> {
-  if (request.body === null || request.bodyUsed) return;
+  if (request.bodyUsed || request.body === null) return;
   let size = 0;
   for await (const chunk of request.body) {
     size += chunk.length;

@@ -13,23 +13,25 @@ const DROPPED_HEADERS = [
   'strict-transport-security',
 ];
 
-function clientHeaders(upstream: Response): Headers {
-  const headers = new Headers(upstream.headers);
-  for (const name of DROPPED_HEADERS) headers.delete(name);
+function dropHeaders(headers: Headers): Headers {
+  for (const name of DROPPED_HEADERS) if (headers.has(name)) headers.delete(name);
   return headers;
 }
 
 /** The provider's headers for a body that we write: nothing of them tells its length or coding. */
 export function headersForOwnBody(upstream: Response): Headers {
-  const headers = clientHeaders(upstream);
+  const headers = dropHeaders(new Headers(upstream.headers));
   headers.delete('content-length');
   headers.delete('content-encoding');
   return headers;
 }
 
 /** The provider's reply as it came: same status, same bytes, piped without a look at them. */
-export const forwardReply = (upstream: Response): Response =>
-  new Response(upstream.body, { status: upstream.status, statusText: upstream.statusText, headers: clientHeaders(upstream) });
+export function forwardReply(upstream: Response): Response {
+  const reply = new Response(upstream.body, upstream);
+  dropHeaders(reply.headers);
+  return reply;
+}
 
 const MAX_REFUSAL_BYTES = 1024 * 1024;
 

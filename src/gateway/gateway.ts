@@ -51,9 +51,8 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       );
       if (selected === undefined) {
         log.info('skills.injection.skipped', { requestId });
-        // In workerd a request's own signal does not abort a fetch that it is given to; one that follows it does.
-        const signal = AbortSignal.any([request.signal]);
-        return forwardReply(await upstream.open(original, signal, { bytes: original === body ? request.bytes : undefined }));
+        // No signal: the runtime itself ends a call whose reply it pipes when the client leaves.
+        return forwardReply(await upstream.open(original, undefined, { bytes: original === body ? request.bytes : undefined }));
       }
       log.info('skills.injection.injected', { requestId, skills: [...selected.before, ...selected.after].map(({ key }) => key) });
       const exchange: Exchange = {

@@ -12,7 +12,7 @@ export interface Forwarded {
 
 /** Opens the upstream calls of one request. The first call decides which route answers; the later rounds stay with it. */
 export interface UpstreamRouter {
-  open(body: JsonObject, signal: AbortSignal, forwarded?: Forwarded): Promise<Response>;
+  open(body: JsonObject, signal: AbortSignal | undefined, forwarded?: Forwarded): Promise<Response>;
 }
 
 /** Whether another provider may do better: it is full, failing or cannot be reached. */
@@ -29,7 +29,7 @@ export function createUpstreamRouter(
 ): UpstreamRouter {
   let chosen: ModelRoute | undefined;
 
-  function send(route: ModelRoute, body: JsonObject, signal: AbortSignal, forwarded?: Forwarded): Promise<Response> {
+  function send(route: ModelRoute, body: JsonObject, signal: AbortSignal | undefined, forwarded?: Forwarded): Promise<Response> {
     const text =
       route.model === model
         ? (forwarded?.bytes ?? appendMembers(bytes, received, body) ?? JSON.stringify(body))
@@ -38,7 +38,7 @@ export function createUpstreamRouter(
     return openUpstream(fetch, { url, headers: upstreamHeaders(route.provider, headers), body: text, signal });
   }
 
-  async function choose(body: JsonObject, signal: AbortSignal, forwarded?: Forwarded): Promise<Response> {
+  async function choose(body: JsonObject, signal: AbortSignal | undefined, forwarded?: Forwarded): Promise<Response> {
     for (const [position, route] of routes.entries()) {
       const isLast = position === routes.length - 1;
       try {

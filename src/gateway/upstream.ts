@@ -60,30 +60,36 @@ export interface UpstreamCall {
   url: string;
   headers: Headers;
   body: BodyInit;
-  /** Fires when the client leaves. */
-  signal: AbortSignal;
+  /** Fires when the client leaves; undefined for a reply that is piped to it. */
+  signal: AbortSignal | undefined;
 }
 
 /** What the work gives, unless a provider takes longer for it than it may be silent. */
-async function inTime<Result>(work: Promise<Result>, lateMessage: string): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new AppError('upstream_timeout', lateMessage)), UPSTREAM_IDLE_MS);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function inTime<Result>(work: Promise<Result>, lateMessage: string): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new AppError('upstream_timeout', lateMessage)), UPSTREAM_IDLE_MS);
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
 }
 
 /** Sends one request. Rejects with `upstream_unreachable`, or `upstream_timeout` when no reply begins in time. */
 export async function openUpstream(fetch: typeof globalThis.fetch, { url, headers, body, signal }: UpstreamCall): Promise<Response> {
-  const opening = fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+  const opening = fetch(url, { method: 'POST', headers, body, redirect: 'manual', ...(signal && { signal }) });
   try {
     return await inTime(opening, `The model provider did not answer within ${UPSTREAM_IDLE_MS} ms`);
   } catch (error) {
     // A reply that comes after all has nobody to read it.
     void opening.then((late) => late.body?.cancel()).catch(() => {});
-    if (error instanceof AppError || signal.aborted) throw error;
+    if (error instanceof AppError || signal?.aborted) throw error;
     throw new AppError('upstream_unreachable', 'The model provider cannot be reached');
   }
 }
