@@ -1,7 +1,8 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { AppError } from '../errors.ts';
 import type { AppEnv } from './app-env.ts';
-import { hasScope, isManagement, type Principal, SCOPES, type Scope } from './principal.ts';
+import { annotate } from './describe-route.ts';
+import { type Demand, hasScope, isManagement, type Principal, SCOPES, type Scope } from './principal.ts';
 import { countAttempt, countRequest } from './rate-limit.ts';
 
 const sha256 = async (text: string): Promise<Uint8Array> =>
@@ -39,8 +40,6 @@ async function requirePrincipal(c: Context<AppEnv>): Promise<Principal> {
   return principal;
 }
 
-type Demand = Scope | 'management';
-
 const refusalOf = (demand: Demand): string =>
   demand === 'management' ? 'This needs the management token or an API key with the scope manage' : `The API key lacks the scope ${demand}`;
 
@@ -58,28 +57,38 @@ async function authenticate(c: Context<AppEnv>, demand: Demand): Promise<void> {
 }
 
 /** Lets pass an API key that has the scope, and the management. */
-export const requireScope =
-  (scope: Scope): MiddlewareHandler<AppEnv> =>
-  async (c, next) => {
-    await authenticate(c, scope);
-    await c.get('admission');
-    await next();
-  };
+export const requireScope = (scope: Scope): MiddlewareHandler<AppEnv> =>
+  annotate(
+    async (c, next) => {
+      await authenticate(c, scope);
+      await c.get('admission');
+      await next();
+    },
+    { demand: scope },
+  );
 
 /** As `requireScope` for handlers that wait for `admission` themselves, beside the reading of a body. */
-export const requireScopeFirst =
-  (scope: Scope): MiddlewareHandler<AppEnv> =>
-  async (c, next) => {
-    await authenticate(c, scope);
-    await next();
-  };
+export const requireScopeFirst = (scope: Scope): MiddlewareHandler<AppEnv> =>
+  annotate(
+    async (c, next) => {
+      await authenticate(c, scope);
+      await next();
+    },
+    { demand: scope },
+  );
 
 /** Lets pass the management only: its token, or an API key with the scope `manage`. */
-export const requireManagement: MiddlewareHandler<AppEnv> = async (c, next) => {
-  if (c.var.services.config.managementToken === undefined) {
-    throw new AppError('management_not_configured', 'No management token is configured: set MANAGEMENT_TOKEN and start the gateway again');
-  }
-  await authenticate(c, 'management');
-  await c.get('admission');
-  await next();
-};
+export const requireManagement: MiddlewareHandler<AppEnv> = annotate(
+  async (c, next) => {
+    if (c.var.services.config.managementToken === undefined) {
+      throw new AppError(
+        'management_not_configured',
+        'No management token is configured: set MANAGEMENT_TOKEN and start the gateway again',
+      );
+    }
+    await authenticate(c, 'management');
+    await c.get('admission');
+    await next();
+  },
+  { demand: 'management' },
+);

@@ -3,6 +3,9 @@ import { ANONYMOUS_OWNER } from '../skills/skill.ts';
 export const SCOPES = ['chat', 'read:skills', 'write:skills', 'execute:skills', 'manage'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** What an endpoint asks of its caller. */
+export type Demand = Scope | 'management';
+
 /** Who asks. The management may do everything and owns nothing. */
 export type Principal = { kind: 'management' } | { kind: 'key'; apiKeyId: string; scopes: readonly Scope[] };
 

@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../errors.ts';
 import type { AppEnv } from './app-env.ts';
+import { annotate } from './describe-route.ts';
 import { parseJsonObject, readBytes } from './request-body.ts';
 
 /** `invalid_request` with the first fault in its message and the path of each in `details`. */
@@ -20,18 +21,23 @@ const withoutCredential = (query: unknown) => {
 
 /** Checks the query by its schema: `c.req.valid('query')`. */
 export const validateQuery = <Schema extends z.ZodType<object>>(schema: Schema) =>
-  zValidator('query', z.preprocess(withoutCredential, schema), (result) => {
-    if (!result.success) throw invalidRequest(result.error.issues);
-  });
+  annotate(
+    zValidator('query', z.preprocess(withoutCredential, schema), (result) => {
+      if (!result.success) throw invalidRequest(result.error.issues);
+    }),
+    { query: schema },
+  );
 
 /** Reads the body, whatever its content type says, and checks it by its schema: `c.req.valid('json')`. */
-export const jsonBody =
-  <Schema extends z.ZodType<object>>(
-    schema: Schema,
-  ): MiddlewareHandler<AppEnv, string, { in: { json: z.input<Schema> }; out: { json: z.output<Schema> } }> =>
-  async (c, next) => {
-    const parsed = schema.safeParse(parseJsonObject(await readBytes(c.req.raw)));
-    if (!parsed.success) throw invalidRequest(parsed.error.issues);
-    c.req.addValidatedData('json', parsed.data);
-    await next();
-  };
+export const jsonBody = <Schema extends z.ZodType<object>>(
+  schema: Schema,
+): MiddlewareHandler<AppEnv, string, { in: { json: z.input<Schema> }; out: { json: z.output<Schema> } }> =>
+  annotate(
+    async (c, next) => {
+      const parsed = schema.safeParse(parseJsonObject(await readBytes(c.req.raw)));
+      if (!parsed.success) throw invalidRequest(parsed.error.issues);
+      c.req.addValidatedData('json', parsed.data);
+      await next();
+    },
+    { body: schema },
+  );
