@@ -80,6 +80,7 @@ export const executions = new Hono<AppEnv>()
       apiKeyId: ownerOf(principal),
       sessionId: body.sessionId,
       requestId: idempotencyKey ?? requestId,
+      logId: requestId,
       callId: CALL_ID,
       signal: AbortSignal.any([c.req.raw.signal, left.signal]),
       onClaimed: claimed.resolve,

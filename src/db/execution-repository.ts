@@ -44,10 +44,10 @@ export function createExecutionRepository(db: Database): ExecutionStore {
   return {
     ...createExecutionClaims(db),
 
-    async start(id, { attempts, startedAt, leaseExpiresAt }) {
+    async start(id, { attempts, sandboxId, startedAt, leaseExpiresAt }) {
       const started = await db
         .update(skillExecutions)
-        .set({ status: 'running', attempts, startedAt, leaseExpiresAt })
+        .set({ status: 'running', attempts, sandboxId, startedAt, leaseExpiresAt })
         .where(and(eq(skillExecutions.id, id), isUnfinished))
         .returning({ id: skillExecutions.id });
       return started.length > 0;

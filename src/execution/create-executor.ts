@@ -13,7 +13,7 @@ import type { ExecutionStore } from './execution-store.ts';
 import type { Decisions, ExecuteContext, Executor } from './executor.ts';
 import { newExecution } from './new-execution.ts';
 import { cancelReason, FAILED_UNEXPECTEDLY } from './run-attempt.ts';
-import { leaseEnd, type RunDependencies, runExecution } from './run-execution.ts';
+import { leaseEnd, type OnHost, type Run, type RunDependencies, runExecution } from './run-execution.ts';
 import type { Runnable } from './runnable.ts';
 import { scrubFault, scrubMessage } from './scrub-message.ts';
 
@@ -28,7 +28,8 @@ export interface ExecutorDependencies extends RunDependencies {
   executions: ExecutionStore;
   approvals: Pick<ApprovalStore, 'findDecision'>;
   runnableFor: (skill: Skill) => Runnable;
-  contextFor: (execution: Execution, signal: AbortSignal, context: ExecuteContext) => SkillContext;
+  /** `onHost` is for the context's sandbox. */
+  contextFor: (execution: Execution, signal: AbortSignal, context: ExecuteContext, onHost: OnHost) => SkillContext;
   newId: () => string;
   /** The functions that skills of kind `handler` name, where `runnableFor` looks them up. */
   handlers: Map<string, Handler>;
@@ -98,8 +99,8 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
       context.onClaimed?.();
       if (!prepared.success || refusal !== undefined) return execution;
       const { runnable, data } = prepared;
-      const run = (attemptSignal: AbortSignal) => runnable.run(data, contextFor(execution, attemptSignal, context));
-      return runExecution(execution, { skill, run, timeoutMs, maxRetries, clientSignal: signal }, dependencies);
+      const run: Run['run'] = (attemptSignal, onHost) => runnable.run(data, contextFor(execution, attemptSignal, context, onHost));
+      return runExecution(execution, { skill, run, timeoutMs, maxRetries, clientSignal: signal, logId: context.logId }, dependencies);
     },
 
     async park(skill, input, context) {

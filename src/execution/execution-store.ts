@@ -25,6 +25,7 @@ export interface Outcome {
   errorMessage: string | null;
   durationMs: number;
   attempts: number;
+  sandboxId: string | null;
   startedAt: string | null;
   finishedAt: string;
 }
@@ -51,7 +52,7 @@ export interface ExecutionStore {
   /** Inserts the row and its approval, or finds the identical call of the same owner that waits already. Rejects as `claim` does. */
   park(execution: NewExecution, approval: Approval & { inputSha256: string }): Promise<ParkedCall>;
   /** Marks an attempt as begun. False: the row is finished, its run must not go on. */
-  start(id: string, attempt: { attempts: number; startedAt: string; leaseExpiresAt: string }): Promise<boolean>;
+  start(id: string, attempt: Pick<Outcome, 'attempts' | 'sandboxId'> & { startedAt: string; leaseExpiresAt: string }): Promise<boolean>;
   /** Writes the end of a run. False: the row was finished before, and stays as it is. */
   finish(id: string, outcome: Outcome): Promise<boolean>;
   /** Ends a row whose lease has run out, and gives the row as it is then. */

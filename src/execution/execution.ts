@@ -19,6 +19,7 @@ export interface Execution {
   errorMessage: string | null;
   durationMs: number | null;
   attempts: number;
+  /** URL of the sandbox-host that has the run. */
   sandboxId: string | null;
   createdAt: string;
   startedAt: string | null;

@@ -10,6 +10,8 @@ export interface ExecuteContext {
   /** `Idempotency-Key`, else the id of the request; with `callId` it claims the execution, so that a repeat never runs twice. */
   requestId: string;
   callId: string;
+  /** The gateway's id of the request, under which the log tells of the run: `requestId` may be a client's key. */
+  logId?: string;
   /** Fires when the client leaves. */
   signal: AbortSignal;
   /** Called once the call is claimed: from then on it is told by its execution, however it ends. */

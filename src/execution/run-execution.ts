@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.ts';
+import type { SandboxRunOptions } from '../skills/define.ts';
 import { type Skill, skillKey } from '../skills/skill.ts';
 import { describeUnexpected } from './describe-unexpected.ts';
 import type { Execution } from './execution.ts';
@@ -25,13 +26,25 @@ export interface RunDependencies {
   log: Logger;
 }
 
+export type OnHost = NonNullable<SandboxRunOptions['onHost']>;
+
 export interface Run {
   skill: Skill;
-  run(signal: AbortSignal): Promise<unknown>;
+  /** `onHost` as in `SandboxRunOptions`. */
+  run(signal: AbortSignal, onHost: OnHost): Promise<unknown>;
   timeoutMs: number;
   maxRetries: number;
   clientSignal: AbortSignal;
+  /** The request's id in the log. */
+  logId: string | undefined;
 }
+
+/** What every line of the log says of a run. */
+type RunFacts = {
+  requestId: string | undefined;
+  executionId: string;
+  skill: string;
+};
 
 export const leaseEnd = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
 
@@ -50,21 +63,25 @@ const mayRetry = (result: AttemptResult, skill: Skill): boolean =>
 /** Runs a claimed execution, attempt by attempt, and writes its end. The execution as it ended; never rejects. */
 export async function runExecution(execution: Execution, run: Run, dependencies: RunDependencies): Promise<Execution> {
   const { executions, now, random, sleep, log } = dependencies;
-  const { skill, timeoutMs, maxRetries, clientSignal } = run;
-  const about = { executionId: execution.id, skill: skillKey(skill) };
+  const { skill, timeoutMs, maxRetries, clientSignal, logId: requestId } = run;
+  const about: RunFacts = { requestId, executionId: execution.id, skill: skillKey(skill) };
   const begun = now();
   const startedAt = begun.toISOString();
+  let sandboxId: string | null = null;
+  const onHost = (host: string | null) => {
+    sandboxId = host;
+  };
   log.info('skills.executor.start', about);
 
   /** A database that fails does not stop a run that holds its claim. */
   const start = (attempts: number): Promise<boolean> =>
-    executions.start(execution.id, { attempts, startedAt, leaseExpiresAt: leaseEnd(now()).toISOString() }).catch((error) => {
+    executions.start(execution.id, { attempts, startedAt, sandboxId, leaseExpiresAt: leaseEnd(now()).toISOString() }).catch((error) => {
       log.error('skills.executor.write_failed', { ...about, error });
       return true;
     });
   const onUnexpected = (error: unknown) => log.error('skills.executor.unexpected', { ...about, ...describeUnexpected(error) });
 
-  const attempt = () => runAttempt(run.run, { timeoutMs, clientSignal, onUnexpected });
+  const attempt = () => runAttempt((signal) => run.run(signal, onHost), { timeoutMs, clientSignal, onUnexpected });
 
   let attempts = 1;
   // The claim has just been made, so the first attempt need not wait for this write.
@@ -93,24 +110,25 @@ export async function runExecution(execution: Execution, run: Run, dependencies:
     errorMessage: result.status === 'success' ? null : result.errorMessage,
     durationMs: Math.max(0, ended.getTime() - begun.getTime()),
     attempts,
+    sandboxId,
     startedAt,
     finishedAt: ended.toISOString(),
   };
-  await Promise.all([firstStart, writeOutcome(execution, outcome, dependencies)]);
+  await Promise.all([firstStart, writeOutcome(outcome, about, dependencies)]);
   log.info('skills.executor.complete', { ...about, status: outcome.status, durationMs: outcome.durationMs, attempts });
   return { ...execution, ...outcome };
 }
 
 /** The caller gets its result even when the database is down; the row is then ended by the recovery of leases. */
-async function writeOutcome({ id }: Execution, outcome: Outcome, { executions, sleep, log }: RunDependencies): Promise<void> {
+async function writeOutcome(outcome: Outcome, about: RunFacts, { executions, sleep, log }: RunDependencies): Promise<void> {
   const { signal: never } = new AbortController();
   for (let tries = 1; ; tries += 1) {
     try {
-      const isWritten = await executions.finish(id, outcome);
-      if (!isWritten) log.warn('skills.executor.lease_lost', { executionId: id, status: outcome.status });
+      const isWritten = await executions.finish(about.executionId, outcome);
+      if (!isWritten) log.warn('skills.executor.lease_lost', { ...about, status: outcome.status });
       return;
     } catch (error) {
-      log.error('skills.executor.write_failed', { executionId: id, tries, error });
+      log.error('skills.executor.write_failed', { ...about, tries, error });
       if (tries === WRITE_TRIES) return;
       await sleep(FIRST_WRITE_BACKOFF_MS * 2 ** (tries - 1), never);
     }

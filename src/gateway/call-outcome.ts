@@ -45,10 +45,15 @@ export interface RunSignals {
 }
 
 /** What the model reads of a call that could not even be tried. Throws when the client has left. */
-export function outcomeOfError(error: unknown, skill: string, { signal, deadline }: RunSignals, log: Logger): CallOutcome {
+export function outcomeOfError(
+  error: unknown,
+  about: { requestId: string; skill: string },
+  { signal, deadline }: RunSignals,
+  log: Logger,
+): CallOutcome {
   signal.throwIfAborted();
   if (deadline.aborted) return failure('Not finished: the time for this request ran out');
   if (error instanceof AppError) return failure(error.message);
-  log.error('skills.interception.execution_failed', { skill, error: error instanceof Error ? error.name : 'unknown' });
+  log.error('skills.interception.execution_failed', { ...about, error: error instanceof Error ? error.name : 'unknown' });
   return failure('The skill failed unexpectedly');
 }

@@ -70,12 +70,12 @@ export function createCallRunner({ executor, skillFor, context, requestId, log }
     const input = call.arguments.value;
     const fault = executor.checkInput(skill, input);
     if (fault !== undefined) return failure(fault);
-    const executeContext = { ...context, callId, signal: AbortSignal.any([signals.signal, signals.deadline]) };
+    const executeContext = { ...context, logId: requestId, callId, signal: AbortSignal.any([signals.signal, signals.deadline]) };
     try {
       if (skill.policy === 'hybrid') return await propose(skill, call.name, input, executeContext);
       return outcomeOf(await executor.execute(skill, input, executeContext));
     } catch (error) {
-      return outcomeOfError(error, skillKey(skill), signals, log);
+      return outcomeOfError(error, { requestId, skill: skillKey(skill) }, signals, log);
     }
   }
 

@@ -50,7 +50,7 @@ export async function settleApprovals(
   settings: Settings,
 ): Promise<{ body: JsonObject; executions: ExecutionSummary[] }> {
   const { executor, findSkill, now, log } = dependencies;
-  const { adapter, apiKeyId, headers, location, stopwatch, waitUntil } = request;
+  const { adapter, apiKeyId, headers, location, requestId, stopwatch, waitUntil } = request;
   const executions: ExecutionSummary[] = [];
   const { approvals } = adapter;
   const answers = approvals?.readAnswers(body);
@@ -82,6 +82,7 @@ export async function settleApprovals(
       apiKeyId,
       sessionId: headers.get('x-omniroute-session') ?? approval.sessionId,
       requestId: parked.requestId,
+      logId: requestId,
       callId: parked.callId,
       location,
       signal: AbortSignal.any([signals.signal, signals.deadline]),
@@ -92,7 +93,7 @@ export async function settleApprovals(
     try {
       return outcomeOf(await running);
     } catch (error) {
-      return outcomeOfError(error, key, signals, log);
+      return outcomeOfError(error, { requestId, skill: key }, signals, log);
     }
   }
 

@@ -12,7 +12,7 @@ import {
 } from '../contract/runs.ts';
 import type { SandboxPool } from '../env.ts';
 import { readBytes } from '../net/read-bytes.ts';
-import { type Sandbox, SkillError } from '../skills/define.ts';
+import { type Sandbox, type SandboxRunOptions, SkillError } from '../skills/define.ts';
 import { HostDirectory, type KnownHost, type Location } from './host-directory.ts';
 import { signRequest } from './sign-request.ts';
 
@@ -160,7 +160,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     }
   }
 
-  async function run(request: RunRequestInput, signal: AbortSignal, location: Location): Promise<RunResult> {
+  async function run(request: RunRequestInput, { signal, onHost }: SandboxRunOptions, location: Location): Promise<RunResult> {
     if (secret === undefined) throw unavailable();
     // The types of Workers leave open what kind of buffer it is.
     const body = new TextEncoder().encode(JSON.stringify(request)) as Uint8Array<ArrayBuffer>;
@@ -174,11 +174,13 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         continue;
       }
       try {
+        onHost?.(host.url);
         const result = await ask(host, request, body, signal);
         host.reportSuccess();
         return result;
       } catch (error) {
         if (!(error instanceof TryNextHost)) throw error;
+        onHost?.(null);
         isFull ||= error.code === 'queue_full';
         isImageMissing ||= error.code === 'image_missing';
         if (error.code === 'queue_full' || error.code === 'image_missing') host.reportSuccess();
@@ -190,7 +192,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     throw isImageMissing ? new SkillError(`Sandbox image is not installed: ${request.image}`, { beforeRun: true }) : unavailable();
   }
 
-  const near = (location: Location): Sandbox => ({ run: (request, { signal }) => run(request, signal, location) });
+  const near = (location: Location): Sandbox => ({ run: (request, options) => run(request, options, location) });
   return {
     ...near({}),
     near,

@@ -15,6 +15,7 @@ const outcome: Outcome = {
   errorMessage: null,
   durationMs: 7,
   attempts: 1,
+  sandboxId: 'http://sandbox-1',
   startedAt: at(1),
   finishedAt: at(8),
 };
@@ -99,12 +100,12 @@ describe('the life of a row', () => {
   it('moves forward only, and never changes once it is finished', async () => {
     const { executions, row } = await createRepository();
     await executions.claim(row('a'));
-    expect(await executions.start('a', { attempts: 1, startedAt: at(1), leaseExpiresAt: at(2_000) })).toBe(true);
+    expect(await executions.start('a', { attempts: 1, sandboxId: null, startedAt: at(1), leaseExpiresAt: at(2_000) })).toBe(true);
     expect(await executions.get('a')).toMatchObject({ status: 'running', attempts: 1, startedAt: at(1), leaseExpiresAt: at(2_000) });
     expect(await executions.finish('a', outcome)).toBe(true);
     const finished = await executions.get('a');
     expect(finished).toMatchObject(outcome);
-    expect(await executions.start('a', { attempts: 2, startedAt: at(3), leaseExpiresAt: at(9_000) })).toBe(false);
+    expect(await executions.start('a', { attempts: 2, sandboxId: null, startedAt: at(3), leaseExpiresAt: at(9_000) })).toBe(false);
     expect(await executions.finish('a', { ...outcome, status: 'error', errorMessage: 'late' })).toBe(false);
     expect(await executions.interrupt('a', new Date(T0 + 10_000))).toEqual(finished);
     expect(await executions.recoverLeases(new Date(T0 + 10_000))).toBe(0);
@@ -115,13 +116,13 @@ describe('the life of a row', () => {
     const { executions, row } = await createRepository();
     await executions.claim(row('a'));
     expect(await executions.finish('a', outcome)).toBe(true);
-    expect(await executions.start('a', { attempts: 1, startedAt: at(1), leaseExpiresAt: at(2_000) })).toBe(false);
+    expect(await executions.start('a', { attempts: 1, sandboxId: null, startedAt: at(1), leaseExpiresAt: at(2_000) })).toBe(false);
     expect(await executions.get('a')).toMatchObject(outcome);
   });
 
   it('knows no row that is not there', async () => {
     const { executions } = await createRepository();
-    expect(await executions.start('x', { attempts: 1, startedAt: at(0), leaseExpiresAt: at(1) })).toBe(false);
+    expect(await executions.start('x', { attempts: 1, sandboxId: null, startedAt: at(0), leaseExpiresAt: at(1) })).toBe(false);
     expect(await executions.finish('x', outcome)).toBe(false);
     expect(await executions.interrupt('x', new Date(T0))).toBeUndefined();
     expect(await executions.get('x')).toBeUndefined();
@@ -143,7 +144,7 @@ describe('leases', () => {
     const { executions, row } = await createRepository();
     await executions.claim(row('pending', { leaseMs: 100 }));
     await executions.claim(row('running', { leaseMs: 50 }));
-    await executions.start('running', { attempts: 1, startedAt: at(40), leaseExpiresAt: at(100) });
+    await executions.start('running', { attempts: 1, sandboxId: null, startedAt: at(40), leaseExpiresAt: at(100) });
     await executions.claim(row('alive', { leaseMs: 101 }));
     await executions.claim(row('parked', { leaseMs: null }));
     expect(await executions.recoverLeases(new Date(T0 + 99))).toBe(0);

@@ -6,6 +6,7 @@ import { sleep } from '../../src/execution/sleep.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { SkillError } from '../../src/skills/define.ts';
 import { makeSkill } from '../support/make-skill.ts';
+import { createRecordingSandbox, createSkillContext } from '../support/skill-context.ts';
 import { contextOf, createFixture, T0 } from './executor-fixture.ts';
 
 const at = (ms: number) => new Date(T0 + ms).toISOString();
@@ -52,6 +53,29 @@ describe('a run', () => {
         fields: { executionId: 'id-1', skill: 'weather@1.0.0', status: 'success', durationMs: 250, attempts: 1 },
       },
     ]);
+  });
+
+  it('keeps which sandbox-host has the run', async () => {
+    const { executor, executions, skill } = await createFixture();
+    const contextFor: ExecutorDependencies['contextFor'] = ({ apiKeyId, sessionId, id }, signal, _, onHost) => {
+      const sandbox = createRecordingSandbox();
+      const run: typeof sandbox.run = (request, options) => {
+        onHost('http://sandbox-2');
+        return sandbox.run(request, options);
+      };
+      return createSkillContext({ apiKeyId, sessionId, executionId: id, signal, sandbox: { run } });
+    };
+    const program = { image: 'alpine:3.20', command: ['true'] };
+    const { execute } = executor(
+      async (_, { sandbox, executionId, signal }) => {
+        const { exitCode } = await sandbox.run({ id: executionId, ...program }, { signal });
+        return { exitCode };
+      },
+      { contextFor },
+    );
+    const execution = await execute(skill, {}, contextOf());
+    expect(execution).toMatchObject({ status: 'success', sandboxId: 'http://sandbox-2' });
+    expect(await executions.get(execution.id)).toEqual(execution);
   });
 
   it('ends as timeout at the deadline, even when the skill ignores its signal', async () => {

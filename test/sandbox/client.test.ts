@@ -114,6 +114,22 @@ describe('run', () => {
     },
   );
 
+  it('tells which host has the run, also when it fails there, and that a host did not take it', async () => {
+    const told: (string | null)[] = [];
+    const options = { ...never, onHost: (host: string | null) => void told.push(host) };
+    const { client } = createNetwork({ a: unreachable, b: answering('b') });
+    await client.run(run, options);
+    expect(told).toEqual(['http://a', null, 'http://b']);
+    told.length = 0;
+    const { client: broken } = createNetwork({ a: failing('internal_error') });
+    await expect(broken.run(run, options)).rejects.toThrow('The sandbox host lost the run');
+    expect(told).toEqual(['http://a']);
+    told.length = 0;
+    const { client: none } = createNetwork({ a: unreachable });
+    await expect(none.run(run, options)).rejects.toThrow('No sandbox host is available');
+    expect(told).toEqual(['http://a', null]);
+  });
+
   it('goes on to the next pool when no host of the first is there', async () => {
     const pools = [
       { name: 'a', urls: ['http://a1', 'http://a2'], colos: [], continents: [] },
