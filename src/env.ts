@@ -31,6 +31,17 @@ export interface RateLimiter {
   limit(options: { key: string }): Promise<{ success: boolean }>;
 }
 
+export type SearchProviderName = 'brave' | 'tavily' | 'serper' | 'exa' | 'searxng';
+
+/** One service that `web_search` asks. */
+export interface SearchProviderConfig {
+  name: SearchProviderName;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  /** Undefined for SearXNG, which has none. */
+  apiKey: string | undefined;
+}
+
 export interface Config {
   managementToken: string | undefined;
   database: { url: string; authToken: string | undefined };
@@ -38,6 +49,8 @@ export interface Config {
   sandbox: { pools: SandboxPool[]; secret: string | undefined };
   limits: SkillLimits;
   dnsOverHttpsUrl: string;
+  /** In the order in which they are asked. */
+  searchProviders: SearchProviderConfig[];
   /** Undefined where there is no such binding: nobody is limited. */
   rateLimiter: RateLimiter | undefined;
   /** The period of the rate limiter, which does not tell it. */
@@ -97,6 +110,15 @@ const environment = skillsEnvironment.extend({
   SANDBOX_POOLS: jsonText(z.array(sandboxPool)).default([]),
   SANDBOX_SECRET: optionalText,
   DNS_OVER_HTTPS_URL: baseUrl.default('https://cloudflare-dns.com/dns-query'),
+  BRAVE_API_KEY: optionalText,
+  BRAVE_BASE_URL: baseUrl.default('https://api.search.brave.com/res/v1'),
+  TAVILY_API_KEY: optionalText,
+  TAVILY_BASE_URL: baseUrl.default('https://api.tavily.com'),
+  SERPER_API_KEY: optionalText,
+  SERPER_BASE_URL: baseUrl.default('https://google.serper.dev'),
+  EXA_API_KEY: optionalText,
+  EXA_BASE_URL: baseUrl.default('https://api.exa.ai'),
+  SEARXNG_URL: optionalText.pipe(baseUrl.optional()),
   RATE_LIMITER: z.custom<RateLimiter>(isRateLimiter, 'Bind it as a rate limiter').optional(),
   RATE_LIMIT_PERIOD_SECONDS: z.enum(['10', '60'], 'Use 10 or 60').default('10').transform(Number),
 });
@@ -121,6 +143,18 @@ function listProviders(env: Environment, bindings: Record<string, unknown>): Pro
   return [...configured, ...further];
 }
 
+/** The providers whose key is set, and SearXNG when it has an address, in the order in which they are asked. */
+function listSearchProviders(env: Environment): SearchProviderConfig[] {
+  const keyed = [
+    ['brave', env.BRAVE_BASE_URL, env.BRAVE_API_KEY],
+    ['tavily', env.TAVILY_BASE_URL, env.TAVILY_API_KEY],
+    ['serper', env.SERPER_BASE_URL, env.SERPER_API_KEY],
+    ['exa', env.EXA_BASE_URL, env.EXA_API_KEY],
+  ] as const;
+  const configured = keyed.flatMap(([name, baseUrl, apiKey]) => (apiKey === undefined ? [] : [{ name, baseUrl, apiKey }]));
+  return env.SEARXNG_URL === undefined ? configured : [...configured, { name: 'searxng', baseUrl: env.SEARXNG_URL, apiKey: undefined }];
+}
+
 /** Reads the worker's bindings. Throws an Error that names each bad variable, never its value. */
 export function readConfig(bindings: Record<string, unknown>): Config {
   const parsed = environment.safeParse(bindings);
@@ -143,6 +177,7 @@ export function readConfig(bindings: Record<string, unknown>): Config {
       allowedSandboxImages: allowedImages(env.SKILLS_ALLOWED_SANDBOX_IMAGES),
     },
     dnsOverHttpsUrl: env.DNS_OVER_HTTPS_URL,
+    searchProviders: listSearchProviders(env),
     rateLimiter: env.RATE_LIMITER,
     rateLimitPeriodSeconds: env.RATE_LIMIT_PERIOD_SECONDS,
   };

@@ -29,6 +29,7 @@ import { builtinSkills } from './skills/builtin/index.ts';
 import type { Workspace } from './skills/define.ts';
 import { createRegistry, type Registry } from './skills/registry.ts';
 import type { SkillStore } from './skills/skill-store.ts';
+import { createWebSearch } from './web-search/create-web-search.ts';
 import { createWebhookHandler } from './webhooks/create-webhook-handler.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
 
@@ -81,6 +82,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const webhooks = createWebhookRepository(db);
   const findHandler = (name: string) => registered.get(name) ?? createWebhookHandler(name, { webhooks, now: date, newId });
   const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl: config.dnsOverHttpsUrl });
+  const webSearchFor = createWebSearch({ providers: config.searchProviders, fetch, now, log });
 
   /** The quota is read for each write, so that a change of it holds at once. */
   function openWorkspace(apiKeyId: string): Workspace {
@@ -107,6 +109,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
       workspace: openWorkspace(apiKeyId),
       sandbox: { run: (request, options) => sandbox.near(location).run(request, { ...options, onHost }) },
       publicFetch,
+      webSearch: webSearchFor(apiKeyId),
       limits: config.limits,
     }),
     now: date,

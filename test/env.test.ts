@@ -20,6 +20,7 @@ describe('readConfig', () => {
         allowedSandboxImages: ['alpine:3.20', 'node:22-alpine', 'python:3.12-alpine'],
       },
       dnsOverHttpsUrl: 'https://cloudflare-dns.com/dns-query',
+      searchProviders: [],
       rateLimiter: undefined,
       rateLimitPeriodSeconds: 10,
     });
@@ -65,6 +66,27 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('lists search providers whose key is set, in a fixed order, SearXNG by its address', () => {
+    expect(
+      read({ SEARXNG_URL: 'http://searx.lan:8080/', EXA_API_KEY: 'e', SERPER_API_KEY: 's', TAVILY_API_KEY: 't', BRAVE_API_KEY: 'b' }),
+    ).toMatchObject({
+      searchProviders: [
+        { name: 'brave', baseUrl: 'https://api.search.brave.com/res/v1', apiKey: 'b' },
+        { name: 'tavily', baseUrl: 'https://api.tavily.com', apiKey: 't' },
+        { name: 'serper', baseUrl: 'https://google.serper.dev', apiKey: 's' },
+        { name: 'exa', baseUrl: 'https://api.exa.ai', apiKey: 'e' },
+        { name: 'searxng', baseUrl: 'http://searx.lan:8080', apiKey: undefined },
+      ],
+    });
+  });
+
+  it('asks a mirror of a search provider only when its key is set', () => {
+    expect(read({ BRAVE_BASE_URL: 'https://mirror.example/v1/', SEARXNG_URL: '', TAVILY_API_KEY: '' }).searchProviders).toEqual([]);
+    expect(read({ BRAVE_BASE_URL: 'https://mirror.example/v1/', BRAVE_API_KEY: 'b' }).searchProviders).toEqual([
+      { name: 'brave', baseUrl: 'https://mirror.example/v1', apiKey: 'b' },
+    ]);
+  });
+
   it('reads sandbox pools', () => {
     const pools = [{ name: 'eu', urls: ['https://sandbox.example/'], continents: ['EU'] }];
     expect(read({ SANDBOX_POOLS: JSON.stringify(pools) }).sandbox.pools).toEqual([
@@ -107,6 +129,9 @@ describe('readConfig', () => {
     ['OPENAI_BASE_URL', 'ftp://hunter2'],
     ['ANTHROPIC_BASE_URL', 'hunter2'],
     ['DNS_OVER_HTTPS_URL', 'hunter2'],
+    ['SEARXNG_URL', 'hunter2'],
+    ['SEARXNG_URL', 'ftp://hunter2'],
+    ['EXA_BASE_URL', 'hunter2'],
     ['PROVIDERS', 'hunter2'],
     ['PROVIDERS', '{"name":"hunter2"}'],
     ['PROVIDERS', '[{"name":"x","format":"hunter2","baseUrl":"https://x.example"}]'],

@@ -11,8 +11,15 @@ export const PROVIDER_VARIABLES = [
   'PROVIDERS',
 ] as const;
 
+/** What says which services `web_search` asks. */
+export const SEARCH_VARIABLES = [
+  ...['BRAVE_API_KEY', 'BRAVE_BASE_URL', 'TAVILY_API_KEY', 'TAVILY_BASE_URL', 'SERPER_API_KEY', 'SERPER_BASE_URL'],
+  ...['EXA_API_KEY', 'EXA_BASE_URL', 'SEARXNG_URL'],
+];
+
 const WORKER_VARIABLES: readonly string[] = [
   ...PROVIDER_VARIABLES,
+  ...SEARCH_VARIABLES,
   'LIBSQL_AUTH_TOKEN',
   'SANDBOX_POOLS',
   'DNS_OVER_HTTPS_URL',

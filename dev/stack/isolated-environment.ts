@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROVIDER_VARIABLES } from './bindings.ts';
+import { PROVIDER_VARIABLES, SEARCH_VARIABLES } from './bindings.ts';
 import { findFreePort } from './ports.ts';
 import type { Environment } from './settings.ts';
 
@@ -12,7 +12,7 @@ const OWN_PARTS = ['MANAGEMENT_TOKEN', 'LIBSQL_URL', 'LIBSQL_AUTH_TOKEN', 'SANDB
  * model among them. The folder is the caller's to remove.
  */
 export async function isolateEnvironment(env: Environment): Promise<Environment & { DATA_DIR: string }> {
-  const dropped = new Set<string>([...PROVIDER_VARIABLES, ...OWN_PARTS]);
+  const dropped = new Set<string>([...PROVIDER_VARIABLES, ...SEARCH_VARIABLES, ...OWN_PARTS]);
   const kept = Object.entries(env).filter(([name]) => !dropped.has(name));
   const [port, libsqlPort, sandboxPort] = await findDistinctPorts();
   return {

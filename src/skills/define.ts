@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { RunRequestInput, RunResult } from '../contract/runs.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { WebSearch } from '../web-search/search-provider.ts';
 import { type Parsed, parseInput } from './parse-input.ts';
 import type { SkillMode, SkillPolicy, SkillSchema } from './skill.ts';
 
@@ -62,6 +63,7 @@ export interface SkillContext {
   workspace: Workspace;
   sandbox: Sandbox;
   publicFetch: PublicFetch;
+  webSearch: WebSearch;
   limits: SkillLimits;
 }
 

@@ -18,6 +18,7 @@ export function createSkillContext(parts: Partial<SkillContext> = {}): SkillCont
     workspace: noWorkspace,
     sandbox: { run: notExpected('sandbox') },
     publicFetch: notExpected('network'),
+    webSearch: notExpected('search providers'),
     limits: {
       maxFileBytes: 1_048_576,
       maxHttpResponseBytes: 256_000,

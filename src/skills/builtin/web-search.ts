@@ -1,8 +1,30 @@
 import * as z from 'zod';
-import { defineSkill, SkillError } from '../define.ts';
-import { requiredText } from './input-fields.ts';
+import { parseDomain } from '../../web-search/domain.ts';
+import { SAFE_SEARCH_LEVELS, SEARCH_TYPES, TIME_RANGES } from '../../web-search/search-provider.ts';
+import { defineSkill } from '../define.ts';
+import { missing } from './input-fields.ts';
 
 const MAX_QUERY_CHARACTERS = 500;
+const MAX_DOMAINS = 20;
+const MISSING_QUERY = 'Missing required field: query';
+
+/** Every provider has 8 seconds, so that the last of them still answers in time. */
+const TIMEOUT_MS = 45_000;
+
+/** ISO 3166-1 has GB for what is often called UK. */
+const canonicalCountry = (code: string) => (code.toUpperCase() === 'UK' ? 'GB' : code.toUpperCase());
+
+const domain = z.string().transform((text, context) => {
+  const parsed = parseDomain(text);
+  if (parsed !== undefined) return parsed;
+  context.addIssue({ code: 'custom', message: `Not a domain: ${text}` });
+  return z.NEVER;
+});
+const domains = z
+  .array(domain)
+  .max(MAX_DOMAINS)
+  .default([])
+  .transform((list) => [...new Set(list)].sort());
 
 export const webSearch = defineSkill({
   name: 'web_search',
@@ -12,20 +34,34 @@ export const webSearch = defineSkill({
   mode: 'on',
   policy: 'auto',
   idempotent: true,
+  timeoutMs: TIMEOUT_MS,
   input: z.object({
-    query: requiredText('Missing required field: query')
+    query: z
+      .string({ error: missing(MISSING_QUERY) })
+      .trim()
+      .min(1, MISSING_QUERY)
       .max(MAX_QUERY_CHARACTERS, `Query must be ${MAX_QUERY_CHARACTERS} characters or fewer`)
       .describe('What to search for.'),
     max_results: z.int().min(1).max(20).default(5).describe('Number of results.'),
-    search_type: z.enum(['web', 'news']).default('web'),
-    country: z.string().optional().describe('Two-letter country code, such as US.'),
-    language: z.string().optional().describe('Language code, such as en.'),
-    time_range: z.enum(['any', 'day', 'week', 'month', 'year']).default('any').describe('How old results may be.'),
+    search_type: z.enum(SEARCH_TYPES).default('web'),
+    country: z
+      .string()
+      .regex(/^[A-Za-z]{2}$/, 'country: Use a two-letter country code such as US')
+      .transform(canonicalCountry)
+      .optional()
+      .describe('Two-letter country code, such as US.'),
+    language: z
+      .string()
+      .regex(/^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$/, 'language: Use a language code such as en or pt-BR')
+      .transform((code) => Intl.getCanonicalLocales(code)[0])
+      .optional()
+      .describe('Language code, such as en.'),
+    time_range: z.enum(TIME_RANGES).default('any').describe('How old results may be.'),
     filters: z
       .object({
-        include_domains: z.array(z.string()).optional().describe('Only results of these domains.'),
-        exclude_domains: z.array(z.string()).optional().describe('No results of these domains.'),
-        safe_search: z.enum(['off', 'moderate', 'strict']).optional(),
+        include_domains: domains.describe('Only results of these domains.'),
+        exclude_domains: domains.describe('No results of these domains.'),
+        safe_search: z.enum(SAFE_SEARCH_LEVELS).optional(),
       })
       .optional(),
   }),
@@ -34,12 +70,28 @@ export const webSearch = defineSkill({
     provider: z.string(),
     query: z.string(),
     results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string(), date: z.string().nullable() })),
+    ignored: z.array(z.string()).describe('Fields of the input that the provider has no word for.'),
     cached: z.boolean(),
+    usage: z.object({
+      queries_used: z.int(),
+      credits_used: z.number().nullable(),
+      search_cost_usd: z.number().nullable(),
+    }),
   }),
   isReadOnly: () => true,
-  async execute() {
-    throw new SkillError(
-      'No search provider is configured. This release of the gateway has none; read a page whose address is known with http_request instead.',
-    );
+  async execute({ query, max_results, search_type, country, language, time_range, filters }, { webSearch, signal }) {
+    const search = {
+      query,
+      maxResults: max_results,
+      searchType: search_type,
+      country,
+      language,
+      timeRange: time_range,
+      includeDomains: filters?.include_domains ?? [],
+      excludeDomains: filters?.exclude_domains ?? [],
+      safeSearch: filters?.safe_search,
+    };
+    const { provider, results, ignored, cached, usage } = await webSearch(search, { signal });
+    return { success: true, provider, query, results: results.map((result) => ({ ...result })), ignored, cached, usage: { ...usage } };
   },
 });
