@@ -43,8 +43,11 @@ async function requirePrincipal(c: Context<AppEnv>): Promise<Principal> {
 const refusalOf = (demand: Demand): string =>
   demand === 'management' ? 'This needs the management token or an API key with the scope manage' : `The API key lacks the scope ${demand}`;
 
-/** Sets the principal, which meets the demand, and begins to count its request: what the management sends was counted when it was identified. */
-async function authenticate(c: Context<AppEnv>, demand: Demand): Promise<void> {
+/**
+ * Sets the principal, which meets the demand, and begins to count its request: what the management sends was counted when it was identified.
+ * The caller waits for `admission`, when there is one. Throws `unauthorized` and `forbidden`.
+ */
+export async function authenticate(c: Context<AppEnv>, demand: Demand): Promise<void> {
   const principal = await requirePrincipal(c);
   const isMet = demand === 'management' ? isManagement(principal) : hasScope(principal, demand);
   if (!isMet) throw new AppError('forbidden', refusalOf(demand));
@@ -62,16 +65,6 @@ export const requireScope = (scope: Scope): MiddlewareHandler<AppEnv> =>
     async (c, next) => {
       await authenticate(c, scope);
       await c.get('admission');
-      await next();
-    },
-    { demand: scope },
-  );
-
-/** As `requireScope` for handlers that wait for `admission` themselves, beside the reading of a body. */
-export const requireScopeFirst = (scope: Scope): MiddlewareHandler<AppEnv> =>
-  annotate(
-    async (c, next) => {
-      await authenticate(c, scope);
       await next();
     },
     { demand: scope },

@@ -1,12 +1,15 @@
-import { type Context, Hono } from 'hono';
+import type { Context, Handler } from 'hono';
 import type { ProviderAdapter } from '../providers/adapter.ts';
+import type { Services } from '../services.ts';
 import type { AppEnv } from './app-env.ts';
-import { requireScopeFirst } from './auth.ts';
+import { authenticate } from './auth.ts';
 import { readClientId } from './client-id.ts';
+import { annotate } from './describe-route.ts';
 import { errorResponse } from './error-response.ts';
 import { ownerOf } from './principal.ts';
 import { parseJsonObject, readBytes } from './request-body.ts';
 import { locationOf } from './request-location.ts';
+import { beginRequest, finishRequest } from './request-scope.ts';
 
 export interface GatewayEndpoint {
   adapter: ProviderAdapter;
@@ -16,22 +19,25 @@ export interface GatewayEndpoint {
   isForwarded?: boolean;
 }
 
-/** Answers a request of a wire format through the gateway. */
-export async function answerByGateway(c: Context<AppEnv>, { adapter, path, isForwarded = false }: GatewayEndpoint): Promise<Response> {
+async function answer(c: Context<AppEnv>, endpointOf: (c: Context<AppEnv>) => GatewayEndpoint): Promise<Response> {
+  await authenticate(c, 'chat');
+  const { adapter, path, isForwarded = false } = endpointOf(c);
   readClientId(c, 'idempotency-key');
   readClientId(c, 'x-omniroute-session');
-  const [bytes] = await Promise.all([readBytes(c.req.raw), c.get('admission')]);
-  // Each look at `c.var` makes a new object of all variables.
-  const { services, principal, requestId, stopwatch } = c.var;
-  const response = await services.gateway.handle({
+  const admission = c.get('admission');
+  const reading = readBytes(c.req.raw);
+  if (admission) await Promise.all([reading, admission]);
+  const bytes = await reading;
+  const stopwatch = c.get('stopwatch');
+  const response = await c.get('services').gateway.handle({
     adapter,
     path,
     isForwarded,
     body: parseJsonObject(bytes),
     bytes,
     headers: c.req.raw.headers,
-    apiKeyId: ownerOf(principal),
-    requestId,
+    apiKeyId: ownerOf(c.get('principal')),
+    requestId: c.get('requestId'),
     location: locationOf(c.req.raw),
     signal: c.req.raw.signal,
     waitUntil: (work) => c.executionCtx.waitUntil(work),
@@ -41,10 +47,21 @@ export async function answerByGateway(c: Context<AppEnv>, { adapter, path, isFor
   return response;
 }
 
-/** One POST endpoint of a wire format; its errors have that format's shape. */
-export function gatewayRoute(endpoint: GatewayEndpoint): Hono<AppEnv> {
-  const app = new Hono<AppEnv>();
-  app.onError((error, c) => errorResponse(error, c, endpoint.adapter.errorBody));
-  app.post('/', requireScopeFirst('chat'), (c) => answerByGateway(c, endpoint));
-  return app;
+/**
+ * Answers a POST of a wire format through the gateway; its errors have that format's shape. One handler does all that middleware does for
+ * other routes, since each layer of it would be a good part of what the gateway adds to a request.
+ */
+export function gatewayHandler(
+  services: Services,
+  endpointOf: (c: Context<AppEnv>) => GatewayEndpoint,
+  errorBody: ProviderAdapter['errorBody'],
+): Handler<AppEnv> {
+  return annotate(
+    async (c: Context<AppEnv>) => {
+      beginRequest(c, services);
+      const response = await answer(c, endpointOf).catch((error: unknown) => errorResponse(error, c, errorBody));
+      return finishRequest(c, response);
+    },
+    { demand: 'chat' },
+  );
 }

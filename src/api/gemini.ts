@@ -2,10 +2,9 @@ import { type Context, Hono } from 'hono';
 import { AppError } from '../errors.ts';
 import { createGemini, type GeminiTarget, geminiPath } from '../providers/gemini.ts';
 import { errorBody } from '../providers/gemini-error.ts';
+import type { Services } from '../services.ts';
 import type { AppEnv } from './app-env.ts';
-import { requireScopeFirst } from './auth.ts';
-import { errorResponse } from './error-response.ts';
-import { answerByGateway, type GatewayEndpoint } from './gateway-route.ts';
+import { type GatewayEndpoint, gatewayHandler } from './gateway-route.ts';
 
 type Version = GeminiTarget['version'];
 
@@ -42,9 +41,9 @@ function endpointOf(c: Context<AppEnv>, version: Version): GatewayEndpoint {
 }
 
 /** What Gemini does with a model in one version of its API, where its SDKs look for it. https://ai.google.dev/api/generate-content */
-export function gemini(version: Version): Hono<AppEnv> {
-  const app = new Hono<AppEnv>();
-  app.onError((error, c) => errorResponse(error, c, errorBody));
-  app.post('/*', requireScopeFirst('chat'), (c) => answerByGateway(c, endpointOf(c, version)));
-  return app;
+export function gemini(services: Services, version: Version): Hono<AppEnv> {
+  return new Hono<AppEnv>().post(
+    '/*',
+    gatewayHandler(services, (c) => endpointOf(c, version), errorBody),
+  );
 }
