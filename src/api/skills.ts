@@ -1,12 +1,15 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../errors.ts';
+import type { Services } from '../services.ts';
 import { SKILL_MODES, SKILL_POLICIES, type Skill, SOURCE_PROVIDERS, SYSTEM_OWNER, skillName, skillVersion } from '../skills/skill.ts';
 import { normalizeSkillSchema } from '../skills/skill-schema.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireManagement } from './auth.ts';
 import { idText, listBody, pageQuery, plainText } from './schemas.ts';
 import { jsonBody, validateQuery } from './validate.ts';
+
+const MAX_INSTRUCTIONS_CHARS = 262_144;
 
 const description = plainText(4_000).trim().min(1);
 const tags = z.array(plainText(64).trim().min(1)).max(50);
@@ -20,16 +23,25 @@ export const listSkillsQuery = z.strictObject({
   source: z.enum(SOURCE_PROVIDERS).optional(),
 });
 
-export const installSkillBody = z.strictObject({
-  name: skillName,
-  version: skillVersion.default('1.0.0'),
-  description,
-  schema,
-  handlerCode: plainText(200).min(1),
-  apiKeyId: idText.default(SYSTEM_OWNER),
-  tags: tags.default([]),
-  mode: z.enum(SKILL_MODES).default('on'),
-});
+export const installSkillBody = z
+  .strictObject({
+    name: skillName,
+    version: skillVersion.default('1.0.0'),
+    description,
+    schema,
+    /** The name of a webhook, or of a function of this release. */
+    handlerCode: plainText(200).min(1).optional(),
+    /** Instead of a handler: Markdown that the model is given to follow. */
+    instructions: plainText(MAX_INSTRUCTIONS_CHARS).trim().min(1).optional(),
+    apiKeyId: idText.default(SYSTEM_OWNER),
+    tags: tags.default([]),
+    mode: z.enum(SKILL_MODES).default('on'),
+    idempotent: z.boolean().default(false),
+  })
+  .refine(({ handlerCode, instructions }) => (handlerCode === undefined) !== (instructions === undefined), {
+    path: ['handlerCode'],
+    error: 'Give either handlerCode or instructions',
+  });
 
 export const updateSkillBody = z
   .strictObject({
@@ -39,6 +51,8 @@ export const updateSkillBody = z
     /** Null: the executor's own. */
     timeoutMs: z.int().min(1).max(600_000).nullable(),
     maxRetries: z.int().min(0).max(10).nullable(),
+    /** Whether a call may be repeated when it failed half-way. */
+    idempotent: z.boolean(),
     description,
     schema,
     tags,
@@ -46,7 +60,7 @@ export const updateSkillBody = z
   .partial();
 
 /** What a release says of its own skills, so that a change of it would not last. */
-const PRODUCT_FIELDS = ['description', 'schema', 'tags', 'timeoutMs'] as const;
+const PRODUCT_FIELDS = ['description', 'schema', 'tags', 'timeoutMs', 'idempotent'] as const;
 
 const notFound = (id: string) => new AppError('skill_not_found', `No skill with id ${id}`);
 
@@ -54,6 +68,12 @@ function requireChangeable(skill: Skill, body: z.infer<typeof updateSkillBody>):
   const field = PRODUCT_FIELDS.find((name) => body[name] !== undefined);
   if (skill.kind !== 'builtin' || field === undefined) return;
   throw new AppError('invalid_request', `${field}: the ${field} of a built-in skill cannot be changed`);
+}
+
+async function requireHandler({ handlerNames, webhooks }: Services, name: string): Promise<void> {
+  const names = [...handlerNames(), ...(await webhooks.listNames())];
+  if (names.includes(name)) return;
+  throw new AppError('unknown_handler', `No handler ${name}. Use one of: ${names.join(', ')}`, names);
 }
 
 export const skills = new Hono<AppEnv>()
@@ -67,20 +87,18 @@ export const skills = new Hono<AppEnv>()
     return c.json({ ...listBody(data, total, { page, limit }), skills: data, provider: skillsProvider, popularDefaults: [] });
   })
   .post('/install', requireManagement, jsonBody(installSkillBody), async (c) => {
-    const { handlerCode, schema, apiKeyId, ...body } = c.req.valid('json');
-    const { registry, apiKeys, handlerNames, webhooks } = c.var.services;
-    const names = [...handlerNames(), ...(await webhooks.listNames())];
-    if (!names.includes(handlerCode)) {
-      throw new AppError('unknown_handler', `No handler ${handlerCode}. Use one of: ${names.join(', ')}`, names);
-    }
+    const { handlerCode, instructions, schema, apiKeyId, ...body } = c.req.valid('json');
+    const { registry, apiKeys } = c.var.services;
+    if (handlerCode !== undefined) await requireHandler(c.var.services, handlerCode);
     const isKnownOwner = apiKeyId === SYSTEM_OWNER || (await apiKeys.list()).some(({ id }) => id === apiKeyId);
     if (!isKnownOwner) throw new AppError('invalid_request', `apiKeyId: no API key with id ${apiKeyId}`);
     const { id } = await registry.install({
       ...body,
       apiKeyId,
       schema: normalizeSkillSchema(schema),
-      ...{ handler: handlerCode, kind: 'handler', policy: 'auto', sourceProvider: 'local', sourceUrl: null, contentSha256: null },
-      ...{ installCount: 0, timeoutMs: null, maxRetries: null, idempotent: false, riskFindings: [] },
+      ...(instructions === undefined ? { handler: handlerCode ?? '', kind: 'handler' } : { handler: instructions, kind: 'instructions' }),
+      ...{ policy: 'auto', sourceProvider: 'local', sourceUrl: null, contentSha256: null },
+      ...{ installCount: 0, timeoutMs: null, maxRetries: null, riskFindings: [] },
     });
     return c.json({ success: true, id }, 201);
   })

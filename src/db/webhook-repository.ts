@@ -71,7 +71,11 @@ export function createWebhookRepository(db: Database): WebhookStore {
       const [first] = users;
       if (first) {
         const more = users.length > 1 ? ` and ${users.length - 1} more` : '';
-        throw new AppError('handler_in_use', `The webhook is still named by ${skillKey(first)}${more}: delete them first`, users);
+        throw new AppError(
+          'handler_in_use',
+          `The webhook is still named by ${skillKey(first)}${more}: delete ${users.length > 1 ? 'them' : 'it'} first`,
+          users,
+        );
       }
       return deleted.length > 0;
     },

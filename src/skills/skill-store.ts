@@ -12,7 +12,9 @@ export interface SkillFilter {
  * and decides when both are there.
  */
 export type SkillChanges = {
-  [Field in 'enabled' | 'mode' | 'policy' | 'timeoutMs' | 'maxRetries' | 'description' | 'schema' | 'tags']?: Skill[Field] | undefined;
+  [Field in 'enabled' | 'mode' | 'policy' | 'timeoutMs' | 'maxRetries' | 'idempotent' | 'description' | 'schema' | 'tags']?:
+    | Skill[Field]
+    | undefined;
 };
 
 /** Where skills are kept. Every method rejects with an AppError `database_unavailable` when that cannot be reached. */
