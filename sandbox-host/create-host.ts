@@ -9,6 +9,7 @@ import type { Logger } from './logger.ts';
 import { outcomeOf, RunMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
 import { removeLeftovers } from './remove-leftovers.ts';
+import { runProgram } from './run-program.ts';
 import { RunRegistry } from './run-registry.ts';
 import { SandboxRunner } from './sandbox-runner.ts';
 import { createServer } from './server.ts';
@@ -28,7 +29,12 @@ export function createHost(config: HostConfig, bootId: string, log: Logger): San
   const engine = createDockerEngine(config.socketPath);
   const queue = new AdmissionQueue(config);
   const metrics = new RunMetrics();
-  const runner = new SandboxRunner({ engine, source: createColdSource(engine, identity), queue });
+  const runner = new SandboxRunner({
+    engine,
+    source: createColdSource(engine, identity),
+    queue,
+    drive: (...run) => runProgram(engine, ...run),
+  });
   const now = () => Date.now();
 
   const registry = new RunRegistry({

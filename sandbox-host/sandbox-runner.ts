@@ -1,8 +1,8 @@
 import type { OutputStream, RunRequest, RunResult } from '../src/contract/runs.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
-import type { ContainerSource, StartedContainer } from './container-source.ts';
+import type { StartedContainer } from './container-source.ts';
 import type { DockerEngine } from './docker-engine.ts';
-import { runProgram } from './run-program.ts';
+import type { ProgramResult, ProgramWatcher } from './run-program.ts';
 
 /** What a run needs besides its image, command and environment. */
 export interface RunConfig extends Omit<RunRequest, 'image' | 'command' | 'env'> {
@@ -42,18 +42,32 @@ const KILLED_BEFORE_START = {
 
 const wasKilled = Symbol('killed');
 
+/** What the life of a run needs to know of its container. */
+export type RunContainer = Pick<StartedContainer, 'containerId' | 'removed' | 'warm'>;
+
+export interface SandboxRunnerParts<Container extends RunContainer> {
+  engine: DockerEngine;
+  /** Where containers come from; as `ContainerSource`. */
+  source: { take(request: RunRequest): Promise<Container> };
+  queue: AdmissionQueue;
+  /** Runs the program in its container to its end; as `runProgram`. */
+  drive(container: Container, request: RunRequest, watcher: ProgramWatcher): Promise<ProgramResult>;
+}
+
 /** Runs programs in containers, each in one of its own, as many at a time as the queue lets in. */
-export class SandboxRunner {
+export class SandboxRunner<Container extends RunContainer = StartedContainer> {
   readonly #engine: DockerEngine;
-  readonly #source: ContainerSource;
+  readonly #source: SandboxRunnerParts<Container>['source'];
   readonly #queue: AdmissionQueue;
+  readonly #drive: SandboxRunnerParts<Container>['drive'];
   readonly #active = new Map<string, ActiveRun>();
   readonly #containers = new Map<string, RunningContainer>();
 
-  constructor(parts: { engine: DockerEngine; source: ContainerSource; queue: AdmissionQueue }) {
+  constructor(parts: SandboxRunnerParts<Container>) {
     this.#engine = parts.engine;
     this.#source = parts.source;
     this.#queue = parts.queue;
+    this.#drive = parts.drive;
   }
 
   /** Containers that exist at this moment, also those whose run has just ended. */
@@ -72,7 +86,7 @@ export class SandboxRunner {
     const { promise: gone, resolve: setGone } = Promise.withResolvers<void>();
     this.#active.set(request.id, { controller, gone });
     const queuedAt = Date.now();
-    let container: StartedContainer | undefined;
+    let container: Container | undefined;
     let release: (() => void) | undefined;
     try {
       release = await this.#queue.acquire(controller.signal);
@@ -80,7 +94,7 @@ export class SandboxRunner {
       container = await this.#source.take(request);
       const { containerId, warm } = container;
       this.#containers.set(containerId, { runId: request.id, containerId, image, takenAt: Date.now() });
-      const result = await runProgram(this.#engine, container, request, {
+      const result = await this.#drive(container, request, {
         signal: controller.signal,
         onStart: () => onStart?.(),
         onOutput: (stream, text) => onOutput?.(stream, text),
@@ -122,7 +136,7 @@ export class SandboxRunner {
   }
 
   /** Sees to it that a container goes, with force when it does not by itself. */
-  async #clear(container: StartedContainer | undefined): Promise<void> {
+  async #clear(container: Container | undefined): Promise<void> {
     if (!container) return;
     const removed = container.removed.then(
       () => true,

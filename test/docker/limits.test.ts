@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { AdmissionQueue } from '../../sandbox-host/admission-queue.ts';
 import { createColdSource } from '../../sandbox-host/container-source.ts';
+import { runProgram } from '../../sandbox-host/run-program.ts';
 import { SandboxRunner } from '../../sandbox-host/sandbox-runner.ts';
 import { runLimits } from '../../src/contract/runs.ts';
 import { createTestHost, newRunId } from '../support/docker.ts';
@@ -58,7 +59,8 @@ describe('the output cap', () => {
     };
     const counted = { ...engine, attach };
     const source = createColdSource(counted, { hostId, bootId: 'flood' });
-    const runner = new SandboxRunner({ engine: counted, source, queue: new AdmissionQueue({ maxConcurrent: 1, maxQueue: 0 }) });
+    const queue = new AdmissionQueue({ maxConcurrent: 1, maxQueue: 0 });
+    const runner = new SandboxRunner({ engine: counted, source, queue, drive: (...run) => runProgram(counted, ...run) });
     const limits = runLimits.parse({ cpuLimit: 1_000 });
     const result = await runner.run(ALPINE, ['yes'], {}, { id: newRunId(), stdin: '', files: [], returnFiles: false, limits });
     expect(result).toMatchObject({ truncated: true, killed: true });
