@@ -57,10 +57,11 @@ export interface RoutePart {
 
 const PART = Symbol('route part');
 
-/** Makes a handler tell the document of its part of a route. */
-export const annotate = <Handler extends object>(handler: Handler, part: RoutePart): Handler => Object.assign(handler, { [PART]: part });
+const partOf = (handler: object): RoutePart => (handler as { [PART]?: RoutePart })[PART] ?? {};
 
-const partOf = (handler: RouterRoute['handler']): RoutePart => (findTargetHandler(handler) as { [PART]?: RoutePart })[PART] ?? {};
+/** Makes a handler tell the document of its part of a route, besides what it tells already. */
+export const annotate = <Handler extends object>(handler: Handler, part: RoutePart): Handler =>
+  Object.assign(handler, { [PART]: { ...partOf(handler), ...part } });
 
 /** Describes a route for `/openapi.json` and `/docs`: stands among its handlers and does nothing. */
 export const describeRoute = (description: RouteDescription): MiddlewareHandler<AppEnv> =>
@@ -79,7 +80,7 @@ export function describedRoutes(routes: readonly RouterRoute[]): DescribedRoute[
   for (const { method, path, handler } of routes) {
     if (method === 'ALL') continue;
     const key = `${method} ${path}`;
-    found.set(key, { method: method.toLowerCase(), path, ...found.get(key), ...partOf(handler) });
+    found.set(key, { method: method.toLowerCase(), path, ...found.get(key), ...partOf(findTargetHandler(handler)) });
   }
   return [...found.values()];
 }

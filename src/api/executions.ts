@@ -1,16 +1,18 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../errors.ts';
-import { EXECUTION_STATUSES, type Execution } from '../execution/execution.ts';
+import { EXECUTION_STATUSES } from '../execution/execution.ts';
 import { replySlowly } from '../gateway/slow-reply.ts';
 import type { Services } from '../services.ts';
 import type { WaitUntil } from '../timed-cache.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireScope } from './auth.ts';
 import { readClientId } from './client-id.ts';
+import { describeRoute } from './describe-route.ts';
+import { executionBody, toExecutionBody } from './execution-body.ts';
 import { isManagement, ownerOf, type Principal } from './principal.ts';
 import { locationOf } from './request-location.ts';
-import { idText, listBody, moment, pageQuery, plainText } from './schemas.ts';
+import { idText, listBody, listSchema, moment, pageQuery, plainText } from './schemas.ts';
 import { jsonBody, validateQuery } from './validate.ts';
 
 /** The call id of what is asked for here: one request is one call. */
@@ -36,8 +38,26 @@ export const executeBody = z
   })
   .refine(({ skillName, skillId }) => (skillName === undefined) !== (skillId === undefined), 'Give either skillName or skillId');
 
-/** What callers see of an execution: not where it ran, nor its lease. */
-const toBody = ({ sandboxId: _, leaseExpiresAt: __, ...execution }: Execution) => execution;
+const describe = {
+  list: describeRoute({
+    tag: 'Executions',
+    summary: 'Executions, newest first',
+    description: 'An API key sees its own.',
+    answers: { 200: listSchema(executionBody) },
+  }),
+  read: describeRoute({ tag: 'Executions', summary: 'One execution', answers: { 200: executionBody }, errors: ['execution_not_found'] }),
+  start: describeRoute({
+    tag: 'Executions',
+    summary: 'Run a skill',
+    description:
+      'Give either `skillId` or `skillName`: a name, `name@version` or `name@` and a constraint of npm’s semver. Answers once the execution has ended, with 200 also when its status is `error` or `timeout`.',
+    headers: z.object({
+      'idempotency-key': z.string().optional().meta({ description: 'A repeat within 24 hours gets the stored execution and runs nothing' }),
+    }),
+    answers: { 200: z.strictObject({ execution: executionBody }) },
+    errors: ['skill_not_found', 'skill_off', 'idempotency_conflict', 'skills_disabled'],
+  }),
+};
 
 /** Whose executions the principal may see; undefined: everybody's. */
 const visibleOwner = (principal: Principal): string | undefined => (isManagement(principal) ? undefined : ownerOf(principal));
@@ -53,22 +73,22 @@ async function findSkill({ registry, skills }: Services, principal: Principal, b
 }
 
 export const executions = new Hono<AppEnv>()
-  .get('/', requireScope('read:skills'), validateQuery(listExecutionsQuery), async (c) => {
+  .get('/', describe.list, requireScope('read:skills'), validateQuery(listExecutionsQuery), async (c) => {
     const { page, limit, ...filter } = c.req.valid('query');
     const owner = visibleOwner(c.var.principal);
     if (owner !== undefined && filter.apiKeyId !== undefined && filter.apiKeyId !== owner) {
       throw new AppError('forbidden', 'An API key sees its own executions only');
     }
     const { data, total } = await c.var.services.executions.listPage({ ...filter, apiKeyId: owner ?? filter.apiKeyId }, page, limit);
-    return c.json(listBody(data.map(toBody), total, { page, limit }));
+    return c.json(listBody(data.map(toExecutionBody), total, { page, limit }));
   })
-  .get('/:id', requireScope('read:skills'), async (c) => {
+  .get('/:id', describe.read, requireScope('read:skills'), async (c) => {
     const id = c.req.param('id');
     const execution = await c.var.services.executions.get(id, visibleOwner(c.var.principal));
     if (execution === undefined) throw new AppError('execution_not_found', `No execution with id ${id}`);
-    return c.json(toBody(execution));
+    return c.json(toExecutionBody(execution));
   })
-  .post('/', requireScope('execute:skills'), jsonBody(executeBody), async (c) => {
+  .post('/', describe.start, requireScope('execute:skills'), jsonBody(executeBody), async (c) => {
     const { services, principal, requestId } = c.var;
     const body = c.req.valid('json');
     const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work);
@@ -89,7 +109,7 @@ export const executions = new Hono<AppEnv>()
     // Its end is recorded even when the client leaves before it.
     waitUntil(run.catch(() => {}));
     return replySlowly({
-      work: run.then((execution) => ({ body: JSON.stringify({ execution: toBody(execution) }), headers: {} })),
+      work: run.then((execution) => ({ body: JSON.stringify({ execution: toExecutionBody(execution) }), headers: {} })),
       certain: claimed.promise,
       headers: () => new Headers({ 'content-type': 'application/json' }),
       onLeave: () => left.abort(new Error('The client left')),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
 
 /** Text that every database and log can keep: no NUL, no half of a surrogate pair. */
 export const plainText = (maxLength: number) =>
@@ -10,12 +11,19 @@ export const plainText = (maxLength: number) =>
 /** What ids look like where callers send them; whether there is one is for the database to say. */
 export const idText = plainText(200).min(1);
 
-const wholeNumber = (min: number, max: number) =>
+/** Puts what a caller should know in place of what a library makes of our checks. */
+function describeAs(jsonSchema: Record<string, unknown>, description: Record<string, unknown>): void {
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+  Object.assign(jsonSchema, description);
+}
+
+export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'Use a whole number')
     .transform(Number)
-    .pipe(z.int().min(min).max(max));
+    .pipe(z.int().min(min).max(max))
+    .meta({ override: ({ jsonSchema }) => describeAs(jsonSchema, { type: 'integer', minimum: min, maximum: max }) });
 
 /** The parameters of every list. */
 export const pageQuery = {
@@ -30,6 +38,36 @@ export const moment = z.iso.datetime({ offset: true, message: 'Use a time such a
   context.addIssue({ code: 'custom', message: 'No such time' });
   return z.NEVER;
 });
+
+/** Any JSON, which needs no description. */
+export const jsonValue = z.json().meta({ override: ({ jsonSchema }) => describeAs(jsonSchema, {}) });
+export const jsonObject = z.record(z.string(), jsonValue);
+
+/** How this API says what is wrong. */
+export const errorBody = z
+  .strictObject({
+    error: z.string().meta({ description: 'For a person' }),
+    code: z.enum(Object.keys(ERROR_STATUS) as ErrorCode[]).meta({ description: 'For a program' }),
+    details: z
+      .array(z.strictObject({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'Each fault of what was sent, with its path, such as `scopes.0`' }),
+  })
+  .meta({ id: 'Error' });
+
+/** What an operation answers that has nothing else to say. */
+export const successBody = z.strictObject({ success: z.literal(true) });
+
+/** The schema of a list, with what an endpoint adds to it. */
+export const listSchema = <Item extends z.ZodType, Further extends z.ZodRawShape = Record<never, never>>(item: Item, further?: Further) =>
+  z.strictObject({
+    data: z.array(item),
+    total: z.int().min(0),
+    page: z.int().min(1),
+    limit: z.int().min(1),
+    totalPages: z.int().min(0),
+    ...(further as Further),
+  });
 
 /** One page of a list, as every list endpoint answers it. */
 export const listBody = <Item>(data: Item[], total: number, { page, limit }: { page: number; limit: number }) => ({

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../errors.ts';
-import { type Settings, settingsSchema } from '../settings.ts';
+import { type Settings, settingsSchema, toPublicSettings } from '../settings.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireManagement } from './auth.ts';
+import { describeRoute } from './describe-route.ts';
 import { jsonBody } from './validate.ts';
 
 type SettingsShape = typeof settingsSchema.shape;
@@ -14,10 +15,22 @@ const changes = Object.fromEntries(Object.entries(settingsSchema.shape).map(([ke
 
 export const updateSettingsBody = z.strictObject(changes as ChangeShape);
 
+const settingsBody = settingsSchema.meta({ id: 'Settings' });
+
+const describe = {
+  read: describeRoute({ tag: 'Management', summary: 'The settings', answers: { 200: settingsBody } }),
+  change: describeRoute({
+    tag: 'Management',
+    summary: 'Change settings',
+    description: 'Names only what changes; answers all settings. Holds at once here, within seconds everywhere.',
+    answers: { 200: settingsBody },
+  }),
+};
+
 export const settings = new Hono<AppEnv>()
-  .get('/', requireManagement, async (c) => c.json(await c.var.services.settings.load()))
-  .put('/', requireManagement, jsonBody(updateSettingsBody), async (c) => {
+  .get('/', describe.read, requireManagement, async (c) => c.json(toPublicSettings(await c.var.services.settings.load())))
+  .put('/', describe.change, requireManagement, jsonBody(updateSettingsBody), async (c) => {
     const body = c.req.valid('json');
     if (Object.keys(body).length === 0) throw new AppError('invalid_request', 'No update payload provided');
-    return c.json(await c.var.services.settings.put(body as Partial<Settings>));
+    return c.json(toPublicSettings(await c.var.services.settings.put(body as Partial<Settings>)));
   });
