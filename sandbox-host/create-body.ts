@@ -1,4 +1,4 @@
-import type { RunRequest } from '../src/contract/runs.ts';
+import type { RunLimits } from '../src/contract/runs.ts';
 import { SUPERVISOR } from './supervisor.ts';
 
 export const SANDBOX_LABEL = 'omniroute.sandbox';
@@ -11,7 +11,20 @@ export interface HostIdentity {
   bootId: string;
 }
 
+/** What of a run decides about its container. */
+export interface ContainerSpec {
+  id: string;
+  image: string;
+  /** The program and its arguments; none when they come over stdin. */
+  command: readonly string[];
+  env: Readonly<Record<string, string>>;
+  limits: Pick<RunLimits, 'cpuLimit' | 'memoryLimit' | 'networkEnabled' | 'readOnly'>;
+}
+
 const MIB = 1_048_576;
+
+/** Docker's measure of a CPU limit in thousandths of a CPU. */
+export const nanoCpus = (cpuLimit: number): number => cpuLimit * 1_000_000;
 
 /** What programs need to live under a read-only root; V8 gets a heap that leaves room in the container's memory, so that it says what is wrong. */
 const baseEnvironment = (memoryMb: number): Record<string, string> => ({
@@ -29,7 +42,7 @@ const baseEnvironment = (memoryMb: number): Record<string, string> => ({
  * --security-opt no-new-privileges --pids-limit 100 --cpus … --memory …m --tmpfs /tmp:… --tmpfs /workspace:… --read-only` and more of the same.
  * Nothing of the host's environment goes in.
  */
-export function createBody({ id, image, command, env, limits }: RunRequest, { hostId, bootId }: HostIdentity) {
+export function createBody({ id, image, command, env, limits }: ContainerSpec, { hostId, bootId }: HostIdentity) {
   const memory = limits.memoryLimit * MIB;
   return {
     Image: image,
@@ -55,7 +68,7 @@ export function createBody({ id, image, command, env, limits }: RunRequest, { ho
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       PidsLimit: 100,
-      NanoCpus: limits.cpuLimit * 1_000_000,
+      NanoCpus: nanoCpus(limits.cpuLimit),
       Memory: memory,
       MemorySwap: memory,
       // The owner matters: some versions of runc give a tmpfs the mode of the folder beneath it, and Docker makes the working folder as root.

@@ -15,6 +15,8 @@ export class DockerError extends Error {
 
 export interface ContainerSummary {
   id: string;
+  /** `running`, `paused`, `exited` and others. */
+  state: string;
   labels: Record<string, string>;
 }
 
@@ -22,11 +24,13 @@ export interface ContainerSummary {
 export interface DockerEngine {
   ping(): Promise<void>;
   /** undefined when the image is not there. */
-  inspectImage(image: string): Promise<{ volumes: string[] } | undefined>;
+  inspectImage(image: string): Promise<{ id: string; volumes: string[] } | undefined>;
   createContainer(name: string, body: object): Promise<string>;
   /** The container's stdin, and its output as frames; open it before the start, else output can be lost. */
   attach(containerId: string): Promise<Duplex>;
   start(containerId: string): Promise<void>;
+  /** Resolves when the container has no more CPU than this from now on. */
+  setCpus(containerId: string, nanoCpus: number): Promise<void>;
   /** Resolves with the exit status of the container's first process once the container is removed. Ask before the start. */
   waitRemoved(containerId: string): Promise<number>;
   /** Resolves when the signal is sent, for SIGKILL when the process is dead. A container that is gone is fine. */
@@ -42,8 +46,8 @@ export interface DockerEngine {
 const version = z.object({ ApiVersion: z.string(), MinAPIVersion: z.string() });
 const created = z.object({ Id: z.string() });
 const waited = z.object({ StatusCode: z.int() });
-const image = z.object({ Config: z.object({ Volumes: z.record(z.string(), z.unknown()).nullish() }).nullish() });
-const containers = z.array(z.object({ Id: z.string(), Labels: z.record(z.string(), z.string()).nullable() }));
+const image = z.object({ Id: z.string(), Config: z.object({ Volumes: z.record(z.string(), z.unknown()).nullish() }).nullish() });
+const containers = z.array(z.object({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()).nullable() }));
 const failure = z.object({ message: z.string() });
 
 /** Docker 20.10's version of the API, which later engines speak too, up to the day they drop it. */
@@ -120,8 +124,8 @@ export function createDockerEngine(socketPath: string): DockerEngine {
     },
     async inspectImage(name) {
       try {
-        const { Config } = image.parse(JSON.parse(await call({ method: 'GET', path: `/images/${encodeURI(name)}/json` })));
-        return { volumes: Object.keys(Config?.Volumes ?? {}) };
+        const { Id, Config } = image.parse(JSON.parse(await call({ method: 'GET', path: `/images/${encodeURI(name)}/json` })));
+        return { id: Id, volumes: Object.keys(Config?.Volumes ?? {}) };
       } catch (error) {
         if (error instanceof DockerError && error.status === 404) return undefined;
         throw error;
@@ -150,6 +154,9 @@ export function createDockerEngine(socketPath: string): DockerEngine {
     async start(containerId) {
       await call({ method: 'POST', path: `/containers/${containerId}/start` });
     },
+    async setCpus(containerId, nanoCpus) {
+      await call({ method: 'POST', path: `/containers/${containerId}/update`, body: { NanoCpus: nanoCpus } });
+    },
     async waitRemoved(containerId) {
       const path = `/containers/${containerId}/wait?condition=removed`;
       return waited.parse(JSON.parse(await call({ method: 'POST', path, timeoutMs: null }))).StatusCode;
@@ -162,7 +169,8 @@ export function createDockerEngine(socketPath: string): DockerEngine {
     },
     async listByLabel(label) {
       const path = `/containers/json?all=1&${filters({ label: [label] })}`;
-      return containers.parse(JSON.parse(await call({ method: 'GET', path }))).map(({ Id, Labels }) => ({ id: Id, labels: Labels ?? {} }));
+      const listed = containers.parse(JSON.parse(await call({ method: 'GET', path })));
+      return listed.map(({ Id, State, Labels }) => ({ id: Id, state: State, labels: Labels ?? {} }));
     },
     async wasOutOfMemory(containerId, sinceMs, nowMs) {
       const range = `since=${(sinceMs / 1_000).toFixed(3)}&until=${(nowMs / 1_000).toFixed(3)}`;

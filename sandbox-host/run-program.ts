@@ -4,7 +4,7 @@ import type { DockerEngine } from './docker-engine.ts';
 import { FileCollector } from './file-collector.ts';
 import { HostError } from './host-error.ts';
 import { OutputText } from './output-text.ts';
-import { type ProgramEnd, SupervisorReader } from './supervisor-reader.ts';
+import { type ProgramEnd, SupervisorReader, signalOf } from './supervisor-reader.ts';
 
 /** How long the supervisor may take to start the program: unpacking 15 MiB at a hundredth of a CPU is slow. */
 const START_TIMEOUT_MS = 30_000;
@@ -18,7 +18,7 @@ const COLLECT_TIMEOUT_MS = 10_000;
 const KILL_TIMEOUT_MS = 2_000;
 /** The kernel's OOM events come a little after the end of the process. */
 const OOM_EVENT_MS = 300;
-const KILLED: ProgramEnd = { exitCode: 137, oomKilled: false };
+const KILLED: ProgramEnd = { exitCode: 137, signal: 'SIGKILL', oomKilled: false };
 
 export interface ProgramWatcher {
   /** Fires to kill the program. */
@@ -87,12 +87,11 @@ export function runProgram(
     }
     const end = endedAt ?? Date.now();
     resolve({
-      exitCode: outcome.exitCode,
+      ...outcome,
       stdout: text.stdout.text,
       stderr: text.stderr.text,
       truncated: isTruncated(),
       timedOut,
-      oomKilled: outcome.oomKilled,
       killed,
       durationMs: end - (startedAt ?? end),
       files: collector.files,
@@ -133,7 +132,8 @@ export function runProgram(
     if (exitCode === undefined) return settle(new HostError('internal_error', 'The container was lost'));
     const oomKilled = await engine.wasOutOfMemory(containerId, takenAt, Date.now() + OOM_EVENT_MS).catch(() => false);
     if (!programEnd && !oomKilled) killed = true;
-    settle(programEnd ?? { exitCode, oomKilled });
+    const signal = signalOf(exitCode);
+    settle(programEnd ?? { exitCode, ...(signal !== undefined && { signal }), oomKilled });
   }
 
   const reader = new SupervisorReader(container.nonce, {
@@ -179,7 +179,9 @@ export function runProgram(
     kill();
   } else {
     after(START_TIMEOUT_MS, () => settle(new HostError('docker_unavailable', 'The container did not start the program in time')));
+    reader.push(container.head);
     stream.end(container.input);
+    stream.resume();
   }
   return promise;
 }

@@ -1,11 +1,16 @@
+import { constants } from 'node:os';
 import type { OutputStream } from '../src/contract/runs.ts';
 import { FrameReader } from './frame-reader.ts';
 import { MarkerSplitter } from './marker-splitter.ts';
 
-/** How a program ended. */
+/** How a program ended, and what it took as far as that is known. */
 export interface ProgramEnd {
   exitCode: number;
+  /** Its name, such as SIGKILL. */
+  signal?: string;
   oomKilled: boolean;
+  cpuMs?: number;
+  maxMemoryBytes?: number;
 }
 
 export interface SupervisorEvents {
@@ -21,9 +26,36 @@ export interface SupervisorEvents {
   onArchiveEnd(isWhole: boolean): void;
 }
 
-const TRAILER = /^(\d{1,3}) (\d{1,9})\n/;
-const ARCHIVE_TRAILER = /^(\d{1,3})\n/;
-const MAX_TRAILER_BYTES = 32;
+/** What `jobs` says, if it was asked, and the four numbers. */
+const TRAILER = /^(\[[\s\S]*?\n)?(\d{1,3}) (\d{1,9}) (-1|\d{1,16}) (-1|\d{1,16})\n/;
+const ARCHIVE_TRAILER = /^(\d{1,3}|E)\n/;
+const MAX_TRAILER_BYTES = 1_024;
+/** Two blocks of zeros, which are a whole archive of nothing. */
+const EMPTY_ARCHIVE = Buffer.alloc(1_024);
+
+/** Of two names for one number, such as SIGABRT and SIGIOT, the first. */
+const SIGNAL_NAMES = new Map<number, string>(
+  Object.entries(constants.signals)
+    .map(([name, number]): [number, string] => [number, name])
+    .reverse(),
+);
+
+/** The signal behind an exit code of 128 and more; undefined when there is none. */
+export const signalOf = (exitCode: number): string | undefined => SIGNAL_NAMES.get(exitCode - 128);
+
+/** A program that exits with 137 by itself is `Done(137)` to `jobs`, one that was killed is `Killed`. */
+const wasSignalled = (jobs: string | undefined): boolean => jobs === undefined || !/^\[\d+\]\s*[+-]?\s*Done/.test(jobs);
+
+function readEnd([, jobs, exitCode, oomKills, cpuMicroseconds, memoryBytes]: readonly string[]): ProgramEnd {
+  const signal = wasSignalled(jobs) ? signalOf(Number(exitCode)) : undefined;
+  return {
+    exitCode: Number(exitCode),
+    ...(signal !== undefined && { signal }),
+    oomKilled: Number(oomKills) > 0,
+    ...(cpuMicroseconds !== '-1' && { cpuMs: Number(cpuMicroseconds) / 1_000 }),
+    ...(memoryBytes !== '-1' && { maxMemoryBytes: Number(memoryBytes) }),
+  };
+}
 
 /** Tells the supervisor's words from the program's output in what a container sends. The protocol stands at `SUPERVISOR`. */
 export class SupervisorReader {
@@ -89,14 +121,16 @@ export class SupervisorReader {
     const [, status] = ARCHIVE_TRAILER.exec(this.#archiveTrailer) ?? [];
     if (this.#archiveEnded || status === undefined) return;
     this.#archiveEnded = true;
-    this.#events.onArchiveEnd(Number(status) === 0);
+    if (status === 'E') this.#events.onArchive(EMPTY_ARCHIVE);
+    this.#events.onArchiveEnd(status === 'E' || Number(status) === 0);
   }
 
   /** Docker copies the two streams independently, so the end is there when both say so. */
   #tellEnd(): void {
-    const [, exitCode, oomKills] = TRAILER.exec(this.#trailer) ?? [];
-    if (this.#end || !this.#stdoutEnded || exitCode === undefined) return;
-    this.#end = { exitCode: Number(exitCode), oomKilled: Number(oomKills) > 0 };
+    if (this.#end || !this.#stdoutEnded) return;
+    const trailer = TRAILER.exec(this.#trailer);
+    if (!trailer) return;
+    this.#end = readEnd(trailer);
     this.#events.onEnd(this.#end);
   }
 }

@@ -83,6 +83,11 @@ export const runResult = z.strictObject({
   id: runId,
   /** 128 + signal when a signal ended the program. */
   exitCode: z.int(),
+  /** Name of the signal that ended the program, if one did, such as SIGKILL. */
+  signal: z
+    .string()
+    .regex(/^SIG[A-Z0-9]{1,16}$/)
+    .optional(),
   stdout: z.string(),
   stderr: z.string(),
   /** Whether output was cut at `maxOutputChars`; a program that goes on writing is killed. */
@@ -94,6 +99,10 @@ export const runResult = z.strictObject({
   /** From the program's start to its end. */
   durationMs: z.number(),
   queuedMs: z.number(),
+  /** CPU time of the program and of what it started; unknown when the kernel or the end of the container left nothing to read. */
+  cpuMs: z.number().min(0).optional(),
+  /** The most memory that the container held at a time, files in `/workspace` and `/tmp` included; unknown as above. */
+  maxMemoryBytes: z.int().min(0).optional(),
   /** Whether the container was started before the request came. */
   warm: z.boolean(),
   files: z.array(runFile),

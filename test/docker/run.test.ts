@@ -73,10 +73,24 @@ describe('a run', () => {
   });
 
   it('tells exit codes as they are, also by signal', async () => {
-    expect((await run(ALPINE, ['sh', '-c', 'kill -9 $$'])).exitCode).toBe(137);
-    expect((await run(ALPINE, ['sh', '-c', 'kill -ABRT $$'])).exitCode).toBe(134);
-    expect((await run(ALPINE, ['sh', '-c', 'exit 255'])).exitCode).toBe(255);
-    expect((await run(ALPINE, ['sh', '-c', 'kill -9 $$'])).killed).toBe(false);
+    expect(await run(ALPINE, ['sh', '-c', 'kill -9 $$'])).toMatchObject({ exitCode: 137, signal: 'SIGKILL', killed: false });
+    expect(await run(ALPINE, ['sh', '-c', 'kill -ABRT $$'])).toMatchObject({ exitCode: 134, signal: 'SIGABRT' });
+    const exited = await run(ALPINE, ['sh', '-c', 'exit 137']);
+    expect(exited).toMatchObject({ exitCode: 137, killed: false });
+    expect(exited.signal).toBeUndefined();
+    expect((await run(ALPINE, ['sh', '-c', 'exit 255'])).signal).toBeUndefined();
+  });
+
+  it('tells what the program took', async () => {
+    const script = 'x = bytearray(50 << 20)\nimport time\nwhile time.process_time() < 0.3: pass';
+    const busy = await run(PYTHON, ['python3', '-c', script], { limits: { cpuLimit: 1_000 } });
+    expect(busy.cpuMs).toBeGreaterThan(250);
+    expect(busy.cpuMs).toBeLessThan(3_000);
+    expect(busy.maxMemoryBytes).toBeGreaterThan(50 << 20);
+    expect(busy.maxMemoryBytes).toBeLessThan(128 << 20);
+    const idle = await run(ALPINE, ['sleep', '0.5']);
+    expect(idle.cpuMs).toBeLessThan(250);
+    expect(idle.maxMemoryBytes).toBeLessThan(50 << 20);
   });
 
   it('does not wait for what the program left in the background', async () => {

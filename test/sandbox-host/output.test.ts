@@ -116,7 +116,7 @@ describe('SupervisorReader', () => {
       onStart: () => events.push('start'),
       onFilesRefused: () => events.push('refused'),
       onOutput: (stream, bytes) => events.push(`${stream} ${bytes}`),
-      onEnd: (end) => events.push(`end ${end.exitCode} ${end.oomKilled}`),
+      onEnd: ({ exitCode, oomKilled, ...end }) => events.push(`end ${exitCode} ${oomKilled} ${JSON.stringify(end)}`),
       onArchive: (bytes) => events.push(`archive ${bytes}`),
       onArchiveEnd: (isWhole) => events.push(`archive end ${isWhole}`),
     });
@@ -131,19 +131,44 @@ describe('SupervisorReader', () => {
       frame('stdout', 'a'),
       frame('stderr', 'b'),
       frame('stdout', `c${NONCE}tar`),
-      frame('stderr', `d${NONCE}137 1\n`),
+      frame('stderr', `d${NONCE}137 1 2500 4096\n`),
     ];
-    expect(read(frames)).toEqual(['start', 'stdout a', 'stderr b', 'stdout c', 'archive tar', 'stderr d', 'end 137 true']);
+    expect(read(frames)).toEqual([
+      'start',
+      'stdout a',
+      'stderr b',
+      'stdout c',
+      'archive tar',
+      'stderr d',
+      'end 137 true {"signal":"SIGKILL","cpuMs":2.5,"maxMemoryBytes":4096}',
+    ]);
   });
 
   it('tells the end when both streams have ended, in either order', () => {
     const start = frame('stderr', `${NONCE}S`);
     const out = frame('stdout', NONCE);
-    const err = frame('stderr', `${NONCE}0 0\n`);
-    expect(read([start, out, err])).toEqual(['start', 'end 0 false']);
-    expect(read([start, err, out])).toEqual(['start', 'end 0 false']);
+    const err = frame('stderr', `${NONCE}0 0 -1 -1\n`);
+    expect(read([start, out, err])).toEqual(['start', 'end 0 false {}']);
+    expect(read([start, err, out])).toEqual(['start', 'end 0 false {}']);
     expect(read([start, out])).toEqual(['start']);
     expect(read([start, err])).toEqual(['start']);
+  });
+
+  it.each([
+    ['[1]+  Killed                     \n', 137, { signal: 'SIGKILL' }],
+    ['[1] + Segmentation fault         (exec "$@")\n', 139, { signal: 'SIGSEGV' }],
+    ['[1]+  Done(137)                  \n', 137, {}],
+    ['[1] + Done(143)                  (exec "$@") <&3\n', 143, {}],
+    // A shell that tells nothing of jobs.
+    ['', 134, { signal: 'SIGABRT' }],
+    ['', 255, {}],
+  ])('tells a signal from an exit code: %j %i', (jobs, exitCode, end) => {
+    const frames = [frame('stderr', `${NONCE}S`), frame('stdout', NONCE), frame('stderr', `${NONCE}${jobs}`)];
+    expect(read(frames)).toEqual(['start']);
+    expect(read([...frames, frame('stderr', `${exitCode} 0 -1`), frame('stderr', ' -1\n')])).toEqual([
+      'start',
+      `end ${exitCode} false ${JSON.stringify(end)}`,
+    ]);
   });
 
   it('tells the end of the archive and whether it is whole, once', () => {
@@ -151,6 +176,8 @@ describe('SupervisorReader', () => {
     expect(read(start)).toEqual(['start', 'archive tar']);
     expect(read([...start, frame('stdout', '0\n'), frame('stdout', '0\n')])).toEqual(['start', 'archive tar', 'archive end true']);
     expect(read([...start, frame('stdout', '13'), frame('stdout', '7\n')])).toEqual(['start', 'archive tar', 'archive end false']);
+    const empty = [frame('stderr', `${NONCE}S`), frame('stdout', `${NONCE}${NONCE}E\n`)];
+    expect(read(empty)).toEqual(['start', `archive ${'\0'.repeat(1_024)}`, 'archive end true']);
     expect(read([...start, frame('stdout', 'x0\n')])).toEqual(['start', 'archive tar']);
   });
 
