@@ -117,6 +117,8 @@ it('a run takes the sandbox near to where its request came in', async () => {
     expect((await app.app.fetch(request, {}, context)).status).toBe(200);
   }
   expect(asked).toEqual(['eu.example', 'eu.example', 'us.example', 'us.example']);
+  const { rows } = await app.database.client.execute('SELECT sandbox_id FROM skill_executions ORDER BY rowid');
+  expect(rows.map((row) => row.sandbox_id)).toEqual(asked.map((host) => `http://${host}`));
 });
 
 it('a handler that is registered can be named by a skill, and runs', async () => {

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { AppError } from '../errors.ts';
+import { describeUnexpected } from '../execution/describe-unexpected.ts';
 import type { JsonObject } from '../json.ts';
 import type { AppEnv } from './app-env.ts';
 
@@ -18,7 +19,7 @@ export function errorResponse(error: unknown, c: Context<AppEnv>, shape?: ErrorB
   const known = asAppError(error);
   const { requestId, services } = c.var;
   if (known === undefined) {
-    services.log.error('request.failed', { requestId, error: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown' });
+    services.log.error('request.failed', { requestId, ...describeUnexpected(error) });
   }
   const { code, message, status, details } = known ?? {
     code: 'internal_error',
