@@ -41,6 +41,23 @@ describe('resolveVersion', () => {
     ['^^1', undefined],
     ['not a version', undefined],
     ['1.2.3.4', undefined],
+    ['', '10.0.0'],
+    ['1.2.3-beta', undefined],
+    ['^1.2.3-beta', '1.10.0'],
+    ['^1.2.3beta', undefined],
+    ['>==1.2.3', undefined],
+    ['===1.2.3', undefined],
+    ['==1.2', '1.2.3'],
+    ['==0.9.0 || == 1.0.0', '1.0.0'],
+    ['~1.2||^0.2', '1.2.3'],
+    ['^1 ||| 2', undefined],
+    ['1.2.3 -2.0.0', undefined],
+    ['1.0.0 -', undefined],
+    ['>', undefined],
+    ['latest || 1', undefined],
+    ['\t>=\n1.2.3  <1.10.0 ', '1.2.3'],
+    ['1.2.3+build', '1.2.3'],
+    ['99999999999999999999', undefined],
     [`${'1 || '.repeat(1_000)}1`, undefined],
   ])('%s gives %s', (constraint, version) => {
     expect(resolve(VERSIONS, constraint)).toBe(version);
@@ -53,6 +70,16 @@ describe('resolveVersion', () => {
   it('reads versions with leading zeros', () => {
     expect(resolve(['01.0.0', '02.10.0', '2.9.0'], '*')).toBe('02.10.0');
     expect(resolve(['01.0.0', '1.0.0'], '01.0.0')).toBe('01.0.0');
+    expect(resolve(['1.0.0', '01.0.0'], '==01.0.0')).toBe('01.0.0');
+    expect(resolve(['0.0.00', '00.1.0'], '^0.1')).toBe('00.1.0');
+    expect(resolve(['01.0.0'], '^01')).toBeUndefined();
+  });
+
+  it('gives a version that is larger than any number only when it is asked for as it stands', () => {
+    const large = `${'9'.repeat(90)}.0.0`;
+    expect(resolve([large, '1.0.0'], '*')).toBe('1.0.0');
+    expect(resolve([large], 'latest')).toBeUndefined();
+    expect(resolve([large, '1.0.0'], large)).toBe(large);
   });
 
   it('gives the candidate itself, the first of equals', () => {
@@ -82,7 +109,29 @@ const constraint = fc.oneof(
   fc.constant('*'),
 );
 
+/** What people and models come to write: pieces of constraints in any order. */
+const soup = fc
+  .array(
+    fc.oneof(
+      { weight: 3, arbitrary: partial },
+      fc.constantFrom('<', '>', '<=', '>=', '^', '~', '~>', '=', 'v', ' ', ' - ', '-', '||', ' || ', '|', ',', '.', '*', 'x', '\t'),
+      fc.constantFrom('-beta', '-rc.1', 'beta', '+build', '-0', 'latest', '00', '!', '(1)'),
+    ),
+    { maxLength: 7 },
+  )
+  .map((pieces) => pieces.join(''))
+  .filter((asked) => !asked.includes('==') && asked.trim() !== 'latest');
+
 describe('resolveVersion, for any versions', () => {
+  it('agrees with npm for whatever is taken for a constraint', () => {
+    fc.assert(
+      fc.property(fc.array(version, { maxLength: 12 }), soup, (versions, asked) => {
+        expect(resolve(versions, asked) ?? null).toBe(semver.maxSatisfying(versions, asked));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('agrees with npm for every constraint', () => {
     fc.assert(
       fc.property(fc.array(version, { maxLength: 12 }), constraint, (versions, asked) => {
