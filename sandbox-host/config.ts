@@ -16,6 +16,8 @@ export interface HostConfig {
   networkAllowed: boolean;
   maxOutputChars: number;
   maxFileBytes: number;
+  /** Browsers: the image, undefined for none, how many at a time, and thousandths of a CPU and MiB of each. */
+  browser: { image: string | undefined; maxConcurrent: number; maxQueue: number; cpuLimit: number; memoryLimit: number };
 }
 
 const count = (min: number, max: number) =>
@@ -39,10 +41,18 @@ const environment = skillsEnvironment.extend({
     .default('unix:///var/run/docker.sock'),
   SANDBOX_MAX_CONCURRENT: count(1, 1_000).optional(),
   SANDBOX_MAX_QUEUE: count(0, 10_000).default(32),
+  BROWSER_IMAGE: z.string().min(1).max(255).optional(),
+  BROWSER_MAX_CONCURRENT: count(1, 1_000).optional(),
+  BROWSER_CPU_LIMIT: count(100, 8_000).default(1_000),
+  BROWSER_MEMORY_LIMIT: count(256, 8_192).default(1_024),
 });
 
 /** Ten runs a core at 0.1 CPU each, as far as their default of 256 MiB fits into half of the memory. */
 const defaultConcurrency = () => Math.max(1, Math.min(10 * availableParallelism(), Math.floor(totalmem() / 2 / 268_435_456)));
+
+/** A browser for each CPU, as far as they fit into a quarter of the memory. */
+const defaultBrowsers = (memoryMb: number) =>
+  Math.max(1, Math.min(availableParallelism(), Math.floor(totalmem() / 4 / (memoryMb * 1_048_576))));
 
 /** Reads the environment; an empty variable counts as not set. Throws an Error with one line per bad variable, never its value. */
 export function readHostConfig(variables: Record<string, string | undefined>): HostConfig {
@@ -62,5 +72,12 @@ export function readHostConfig(variables: Record<string, string | undefined>): H
     networkAllowed: env.SKILLS_SANDBOX_NETWORK_ENABLED,
     maxOutputChars: env.SKILLS_MAX_SANDBOX_OUTPUT_CHARS,
     maxFileBytes: env.SKILLS_MAX_FILE_BYTES,
+    browser: {
+      image: env.BROWSER_IMAGE,
+      maxConcurrent: env.BROWSER_MAX_CONCURRENT ?? defaultBrowsers(env.BROWSER_MEMORY_LIMIT),
+      maxQueue: env.SANDBOX_MAX_QUEUE,
+      cpuLimit: Math.min(env.BROWSER_CPU_LIMIT, availableParallelism() * 1_000),
+      memoryLimit: env.BROWSER_MEMORY_LIMIT,
+    },
   };
 }

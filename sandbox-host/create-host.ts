@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import type { RunResult } from '../src/contract/runs.ts';
 import { AdmissionQueue } from './admission-queue.ts';
 import { createRequestVerifier } from './auth.ts';
+import { createBrowserRuns } from './browser/browser-runs.ts';
+import { createEgress, type Egress } from './browser/egress.ts';
 import type { HostConfig } from './config.ts';
 import { createColdSource } from './container-source.ts';
 import { createDockerEngine } from './docker-engine.ts';
@@ -17,6 +19,8 @@ import { createServer } from './server.ts';
 export interface SandboxHost {
   app: ReturnType<typeof createServer>;
   runner: SandboxRunner;
+  /** Ends all runs, those of browsers too; resolves when no container is left. */
+  killAll(): Promise<void>;
   /** Removes what an earlier life of this host left; resolves with the number of containers. */
   sweep(): Promise<number>;
   /** Takes no more runs, lets those that run go on for at most `graceMs`, then kills them. Resolves when no container is left. */
@@ -24,7 +28,7 @@ export interface SandboxHost {
 }
 
 /** Puts a sandbox-host together. */
-export function createHost(config: HostConfig, bootId: string, log: Logger): SandboxHost {
+export function createHost(config: HostConfig, bootId: string, log: Logger, egress: Egress = createEgress()): SandboxHost {
   const identity = { hostId: config.hostId, bootId };
   const engine = createDockerEngine(config.socketPath);
   const queue = new AdmissionQueue(config);
@@ -53,6 +57,15 @@ export function createHost(config: HostConfig, bootId: string, log: Logger): San
     },
   });
 
+  const browsers = createBrowserRuns({
+    config: config.browser,
+    engine,
+    identity,
+    egress,
+    now,
+    onEnd: (result, totalMs) => (result ? record(result, totalMs) : metrics.count('refused', 0)),
+  });
+
   function record(result: RunResult, totalMs: number): void {
     const outcome = outcomeOf(result);
     metrics.count(outcome, totalMs);
@@ -64,20 +77,26 @@ export function createHost(config: HostConfig, bootId: string, log: Logger): San
     cpus: availableParallelism(),
     runner,
     registry,
+    browsers,
     queue,
     metrics,
     verify: createRequestVerifier(config.secret, now),
     readiness: createReadiness(engine, config.images, now),
     log,
   });
+  const killAll = async () => {
+    await Promise.all([runner.killAll(), browsers.killAll()]);
+  };
   return {
     app,
     runner,
+    killAll,
     sweep: () => removeLeftovers(engine, identity),
     async drain(graceMs) {
       queue.close();
-      await runner.idle(graceMs);
-      await runner.killAll();
+      browsers.close();
+      await Promise.all([runner.idle(graceMs), browsers.idle(graceMs)]);
+      await killAll();
     },
   };
 }

@@ -54,7 +54,7 @@ server.on('error', (error) => {
 let draining = false;
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (draining) {
-    await host.runner.killAll();
+    await host.killAll();
     return;
   }
   draining = true;

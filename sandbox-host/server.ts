@@ -1,5 +1,7 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import type { ZodType } from 'zod';
+import { BROWSER_RUNS_PATH, browserRunRequest } from '../src/contract/browser-runs.ts';
 import { normalizeImage } from '../src/contract/images.ts';
 import {
   HEALTH_PATH,
@@ -14,6 +16,7 @@ import {
 } from '../src/contract/runs.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 import type { SignedRequest } from './auth.ts';
+import type { BrowserRuns } from './browser/browser-runs.ts';
 import type { HostConfig } from './config.ts';
 import { HostError } from './host-error.ts';
 import type { Logger } from './logger.ts';
@@ -28,6 +31,7 @@ export interface ServerParts {
   cpus: number;
   runner: Pick<SandboxRunner, 'kill' | 'killAll' | 'runningContainers'>;
   registry: RunRegistry;
+  browsers: Pick<BrowserRuns, 'join' | 'kill' | 'killAll' | 'active' | 'containers'>;
   queue: AdmissionQueue;
   metrics: RunMetrics;
   verify: (request: SignedRequest) => Promise<void>;
@@ -37,14 +41,14 @@ export interface ServerParts {
 
 const NDJSON = 'application/x-ndjson';
 
-function parseRun(body: Uint8Array): RunRequest {
+function parseBody<T>(schema: ZodType<T>, body: Uint8Array): T {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     throw new HostError('invalid_request', 'The body is not valid JSON');
   }
-  const parsed = runRequest.safeParse(value);
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new HostError('invalid_request', [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '));
@@ -95,7 +99,7 @@ const describeError = (error: unknown) =>
 
 /** The sandbox-host's HTTP interface. Everything under `/v1` has to be signed. */
 export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint8Array<ArrayBuffer> } }> {
-  const { config, runner, registry, queue, metrics, log } = parts;
+  const { config, runner, registry, browsers, queue, metrics, log } = parts;
   const app = new Hono<{ Variables: { body: Uint8Array<ArrayBuffer> } }>();
 
   app.use(async (c, next) => {
@@ -114,7 +118,7 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
   });
 
   app.post(RUNS_PATH, async (c) => {
-    const run = registry.join(admitRun(parseRun(c.var.body), parts), c.req.raw.signal);
+    const run = registry.join(admitRun(parseBody(runRequest, c.var.body), parts), c.req.raw.signal);
     if (!c.req.header('accept')?.includes(NDJSON)) return c.json(await run.result);
     const events = eventStream(run);
     await run.started;
@@ -122,11 +126,20 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
     if (!run.hasStarted) await run.result;
     return c.body(events, 200, { 'content-type': NDJSON });
   });
-  app.get(RUNS_PATH, (c) => c.json({ runs: registry.active, containers: runner.runningContainers }));
-  app.delete(RUNS_PATH, async (c) => c.json({ killed: await runner.killAll() }));
+  app.post(BROWSER_RUNS_PATH, async (c) => {
+    const request = parseBody(browserRunRequest, c.var.body);
+    const maxTextChars = Math.min(request.maxTextChars, config.maxOutputChars);
+    return c.json(await browsers.join({ ...request, maxTextChars }, c.req.raw.signal));
+  });
+  const containers = () => [...runner.runningContainers, ...browsers.containers];
+  app.get(RUNS_PATH, (c) => c.json({ runs: [...registry.active, ...browsers.active], containers: containers() }));
+  app.delete(RUNS_PATH, async (c) => {
+    const [programs, browsing] = await Promise.all([runner.killAll(), browsers.killAll()]);
+    return c.json({ killed: programs + browsing });
+  });
   app.delete(`${RUNS_PATH}/:id`, (c) => {
     const id = c.req.param('id');
-    if (!runner.kill(id)) throw new HostError('not_found', `No active run has the id ${id}`);
+    if (!runner.kill(id) && !browsers.kill(id)) throw new HostError('not_found', `No active run has the id ${id}`);
     return c.json({ id, killed: true });
   });
 
@@ -150,7 +163,7 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
         active: queue.admitted,
         waiting: queue.waiting,
         capacity: queue.maxConcurrent,
-        containers: runner.runningContainers.length,
+        containers: containers().length,
       }),
       200,
       { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },

@@ -41,7 +41,7 @@ async function checkImage(engine: DockerEngine, image: string): Promise<string> 
 }
 
 /**
- * Creates and starts a container, and has `prepare` do what else it needs. Never pulls an image. Rejects with a HostError, after which no container
+ * Creates and starts a container of this body, and has `prepare` do what else it needs. Never pulls an image. Rejects with a HostError, after which no container
  * is left.
  */
 export async function startContainer<T>(
@@ -49,12 +49,13 @@ export async function startContainer<T>(
   identity: HostIdentity,
   spec: ContainerSpec,
   prepare: (container: FreshContainer) => T | Promise<T>,
+  body: object = createBody(spec, identity),
 ): Promise<T> {
   let containerId: string | undefined;
   let stream: Duplex | undefined;
   try {
     const imageId = await checkImage(engine, spec.image);
-    containerId = await engine.createContainer(`omniroute-${spec.id}`, createBody(spec, identity));
+    containerId = await engine.createContainer(`omniroute-${spec.id}`, body);
     const removed = engine.waitRemoved(containerId);
     removed.catch(() => undefined);
     stream = await engine.attach(containerId);

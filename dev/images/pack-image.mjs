@@ -30,9 +30,9 @@ async function sha256(file) {
 
 /**
  * Packs a root file system as an image archive of one layer (https://github.com/moby/docker-image-spec). Resolves to its file.
- * @param {{ root: string, image: string, command: string[], work: string }} options `work` is a folder for what is made
+ * @param {{ root: string, image: string, command: string[], labels: Record<string, string>, work: string }} options `work` is a folder for what is made
  */
-export async function packImage({ root, image, command, work }) {
+export async function packImage({ root, image, command, labels, work }) {
   const contents = join(work, 'contents');
   const layer = join(work, 'layer.tar');
   mkdirSync(contents);
@@ -44,7 +44,7 @@ export async function packImage({ root, image, command, work }) {
     config: {
       Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
       Cmd: command,
-      Labels: { 'omniroute.standin': 'true', 'omniroute.standin.for': image },
+      Labels: labels,
     },
     rootfs: { type: 'layers', diff_ids: [`sha256:${await sha256(layer)}`] },
     history: [{ created: EPOCH, created_by: 'dev/images' }],

@@ -51,6 +51,43 @@ export async function fetchPackages(names, cache) {
   });
 }
 
+/** apt as if nothing were installed on this machine, so that its answer is the same on every one. */
+const onEmptyMachine = (archives) =>
+  ['Dir::State::status=/dev/null', `Dir::Cache::archives=${archives}`, 'Debug::NoLocking=1', 'APT::Install-Recommends=false'].flatMap(
+    (option) => ['-o', option],
+  );
+
+/** The files that an apt-get command would download, by its own account. */
+async function listDownloads(args) {
+  const listed = await runApt('apt-get', ['--print-uris', '-y', ...args]);
+  return [...listed.matchAll(/^'\S+' (\S+\.deb) /gm)].map((match) => match[1]);
+}
+
+/** Downloads Debian packages in their newest version, with all that they need, unless the cache has them. Resolves to their files. */
+export async function fetchClosure(names, cache) {
+  const folder = join(cache, 'debs');
+  const empty = join(cache, 'no-debs');
+  for (const archives of [folder, empty]) mkdirSync(join(archives, 'partial'), { recursive: true });
+  const files = await listDownloads([...onEmptyMachine(empty), 'install', ...names]);
+  await runApt('apt-get', [...onEmptyMachine(folder), '--download-only', '-y', '-q', 'install', ...names]);
+  return files.map((file) => join(folder, file)).sort();
+}
+
+/** Downloads Debian packages in their newest version, unless the cache has them. Resolves to their files. */
+export async function fetchNewest(names, cache) {
+  const folder = join(cache, 'debs');
+  mkdirSync(folder, { recursive: true });
+  const files = await listDownloads(['download', ...names]);
+  if (files.some((file) => !existsSync(join(folder, file)))) await runApt('apt-get', ['download', '-q', ...names], { cwd: folder });
+  return files.map((file) => join(folder, file));
+}
+
+/** What the package itself asks for, without what those ask for in turn. */
+export async function directDependencies(name) {
+  const listed = await runApt('apt-cache', ['depends', '--important', name]);
+  return [...listed.matchAll(/^ *(?:Pre)?Depends: ([a-z0-9.+-]+)$/gm)].map((match) => match[1]);
+}
+
 /** Downloads Node from npm, unless the cache has it. Resolves to the binary's file. */
 export async function fetchNodeBinary(cache) {
   const name = `node-linux-${process.arch}`;

@@ -36,28 +36,28 @@ export const STAND_INS = {
   },
 };
 
-/** The reason why no stand-in can be made on this machine, if there is one. */
-export function checkStandInTools() {
+/** The reason why no image can be made on this machine, if there is one. */
+export function checkImageTools() {
   const missing = ['apt-get', 'apt-cache', 'dpkg-deb', 'tar', 'npm'].filter((name) => findProgram(name) === undefined);
   return missing.length === 0 ? undefined : `they are made with ${missing.join(', ')}, which this machine does not have`;
 }
 
 /**
- * Builds the stand-in of an image and hands its archive (as `docker load` takes it) to `load`. The same packages give the same
- * image id every time. Downloads are kept in `cache`.
- * @param {keyof typeof STAND_INS} image
+ * Builds an image on busybox and hands its archive (as `docker load` takes it) to `load`. The same contents give the same image id
+ * every time. Downloads are kept in `cache`.
+ * @param {{ image: string, command: string[], labels: Record<string, string>, fill: (root: string, cache: string) => Promise<void> }} plan
  * @param {string} cache
  * @param {(archive: import('node:fs').ReadStream) => Promise<void>} load
  */
-export async function buildStandIn(image, cache, load) {
+export async function buildImage({ image, command, labels, fill }, cache, load) {
   mkdirSync(cache, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'omniroute-image-'));
   try {
     const root = join(work, 'root');
     await createRoot(root, await fetchPackages(['busybox-static'], cache));
-    await STAND_INS[image].fill(root, cache);
+    await fill(root, cache);
     dropDocumentation(root);
-    const archive = await packImage({ root, image, command: STAND_INS[image].command, work });
+    const archive = await packImage({ root, image, command, labels, work });
     await load(createReadStream(archive));
   } finally {
     rmSync(work, { recursive: true, force: true });

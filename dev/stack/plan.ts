@@ -23,7 +23,7 @@ export interface Secrets {
   sandboxSecret: string;
 }
 
-const SANDBOX_HOST_VARIABLE = /^(PATH|HOME|TMPDIR|SANDBOX_.*|SKILLS_.*)$/;
+const SANDBOX_HOST_VARIABLE = /^(PATH|HOME|TMPDIR|SANDBOX_.*|BROWSER_.*|SKILLS_.*)$/;
 
 /** What a sandbox-host may know of our environment: nothing that a provider or the management is asked with. */
 function sandboxHostEnvironment(env: Environment, settings: StackSettings, secret: string): Environment {

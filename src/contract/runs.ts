@@ -142,6 +142,7 @@ export const HOST_ERROR_STATUS = {
   internal_error: 500,
   docker_unavailable: 503,
   image_missing: 503,
+  browser_disabled: 503,
   draining: 503,
 } as const;
 export type HostErrorCode = keyof typeof HOST_ERROR_STATUS;

@@ -48,7 +48,7 @@ const { startDaemon } = await load<{
   ): Promise<void>;
 }>('daemon.mjs');
 const { packImage } = (await import(join(SETUP, '../images/pack-image.mjs'))) as {
-  packImage(options: { root: string; image: string; command: string[]; work: string }): Promise<string>;
+  packImage(options: { root: string; image: string; command: string[]; labels: Record<string, string>; work: string }): Promise<string>;
 };
 
 const run = (program: string, args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; output: string }> =>
@@ -294,7 +294,8 @@ describe('packImage', () => {
         writeFileSync(join(root, file), file, { mode: 0o755 });
         utimesSync(join(root, file), modified, modified);
       }
-      return readFileSync(await packImage({ root, image: 'alpine:3.20', command: ['/bin/sh'], work: join(folder, name) }));
+      const plan = { image: 'alpine:3.20', command: ['/bin/sh'], labels: { 'omniroute.standin': 'true' } };
+      return readFileSync(await packImage({ root, ...plan, work: join(folder, name) }));
     };
     const one = await pack('one', new Date(1_000_000));
     const two = await pack('two', new Date(2_000_000_000));

@@ -17,7 +17,9 @@ describe('readHostConfig', () => {
       networkAllowed: false,
       maxOutputChars: 100_000,
       maxFileBytes: 1_048_576,
+      browser: { image: undefined, maxConcurrent: expect.any(Number), maxQueue: 32, cpuLimit: 1_000, memoryLimit: 1_024 },
     });
+    expect(readHostConfig({ SANDBOX_SECRET }).browser.maxConcurrent).toBeGreaterThanOrEqual(1);
     expect(readHostConfig({ SANDBOX_SECRET }).maxConcurrent).toBeGreaterThanOrEqual(1);
   });
 
@@ -34,6 +36,10 @@ describe('readHostConfig', () => {
       SKILLS_SANDBOX_NETWORK_ENABLED: '1',
       SKILLS_MAX_SANDBOX_OUTPUT_CHARS: '5',
       SKILLS_MAX_FILE_BYTES: '6',
+      BROWSER_IMAGE: 'omniroute-browser:1',
+      BROWSER_MAX_CONCURRENT: '3',
+      BROWSER_CPU_LIMIT: '500',
+      BROWSER_MEMORY_LIMIT: '2048',
     });
     expect(config).toEqual({
       address: '0.0.0.0',
@@ -47,6 +53,7 @@ describe('readHostConfig', () => {
       networkAllowed: true,
       maxOutputChars: 5,
       maxFileBytes: 6,
+      browser: { image: 'omniroute-browser:1', maxConcurrent: 3, maxQueue: 0, cpuLimit: 500, memoryLimit: 2_048 },
     });
   });
 
@@ -62,6 +69,9 @@ describe('readHostConfig', () => {
     [{ DOCKER_HOST: 'unix://docker.sock' }, 'DOCKER_HOST: Use a Unix socket, such as unix:///var/run/docker.sock'],
     [{ SANDBOX_MAX_CONCURRENT: '0' }, 'SANDBOX_MAX_CONCURRENT: Use at least 1'],
     [{ SANDBOX_MAX_QUEUE: '-1' }, 'SANDBOX_MAX_QUEUE: Use a whole number'],
+    [{ BROWSER_MAX_CONCURRENT: '0' }, 'BROWSER_MAX_CONCURRENT: Use at least 1'],
+    [{ BROWSER_CPU_LIMIT: '1' }, 'BROWSER_CPU_LIMIT: Use at least 100'],
+    [{ BROWSER_MEMORY_LIMIT: '64' }, 'BROWSER_MEMORY_LIMIT: Use at least 256'],
     [{ SKILLS_MAX_FILE_BYTES: 'big' }, 'SKILLS_MAX_FILE_BYTES: Use a whole number'],
   ])('refuses %j', (variables, message) => {
     expect(() => readHostConfig({ SANDBOX_SECRET, ...variables })).toThrow(new Error(message));

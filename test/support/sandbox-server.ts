@@ -36,6 +36,13 @@ export function createTestServer(start: StartRun, change: Partial<ServerParts> =
     cpus: 2,
     runner: { kill, killAll: async () => 0, runningContainers: [] },
     registry: new RunRegistry({ start, kill, now: () => Date.now() }),
+    browsers: {
+      join: () => Promise.reject(new Error('The test expects no browser')),
+      kill: () => false,
+      killAll: async () => 0,
+      active: [],
+      containers: [],
+    },
     queue,
     metrics: new RunMetrics(),
     verify: createRequestVerifier(SERVER_SECRET, () => Date.now()),
