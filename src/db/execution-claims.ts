@@ -43,7 +43,7 @@ interface Switches {
 function refusalOf(row: NewExecution, { skill, isMasterOff, isCustomOff }: Switches): AppError | undefined {
   const name = skillKey({ name: row.skillName, version: row.skillVersion });
   if (isMasterOff) return new AppError('skills_disabled', SKILLS_DISABLED);
-  if (!skill) return new AppError('skill_off', `Skill ${name} is no longer installed`);
+  if (!skill) return new AppError('skill_not_found', `Skill ${name} is no longer installed`);
   if (!isExecutable(skill)) return new AppError('skill_off', `Skill ${name} is off`);
   return isCustomOff && skill.kind !== 'builtin'
     ? new AppError('skill_off', `Skill ${name} is off: the settings allow built-in skills only`)

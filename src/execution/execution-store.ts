@@ -46,7 +46,7 @@ export interface ExecutionStore {
   /**
    * Inserts the row if its skill may run at this moment, or finds the one that holds the claim already. With an approval the row that it
    * parked takes over the claim instead, and the approval is used up.
-   * Rejects with an AppError: `skill_off`, `skills_disabled`, `idempotency_conflict`, or `conflict` for an approval that does not fit.
+   * Rejects with an AppError: `skill_not_found`, `skill_off`, `skills_disabled`, `idempotency_conflict`, or `conflict` for an approval that does not fit.
    */
   claim(execution: NewExecution, approval?: { id: string; inputSha256: string }): Promise<Claimed>;
   /** Inserts the row and its approval, or finds the identical call of the same owner that waits already. Rejects as `claim` does. */

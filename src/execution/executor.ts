@@ -34,8 +34,8 @@ export interface ParkedCall {
 export interface Executor {
   /**
    * Runs a skill and records it. A skill that fails is a value: an execution with status `error` or `timeout`.
-   * Rejects with an AppError only when nothing was run: `skill_off`, `skills_disabled`, `idempotency_conflict`, `database_unavailable`, or
-   * `conflict` when `approvalId` is not approved, is used up or belongs to another call. A repeat of a claim gets the stored result, after
+   * Rejects with an AppError only when nothing was run: `skill_not_found`, `skill_off`, `skills_disabled`, `idempotency_conflict`,
+   * `database_unavailable`, or `conflict` when `approvalId` is not approved, is used up or belongs to another call. A repeat of a claim gets the stored result, after
    * waiting for it if need be; when its client leaves meanwhile it rejects with the signal's reason.
    */
   execute(skill: Skill, input: JsonValue, context: ExecuteContext): Promise<Execution>;

@@ -414,7 +414,7 @@ describe('switches', () => {
     const { executor, skill, db } = await createFixture();
     await db.delete(skills).where(eq(skills.id, skill.id));
     await expect(executor(() => ({})).execute(skill, {}, contextOf())).rejects.toMatchObject({
-      code: 'skill_off',
+      code: 'skill_not_found',
       message: 'Skill weather@1.0.0 is no longer installed',
     });
   });

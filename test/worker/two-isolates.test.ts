@@ -116,7 +116,7 @@ const SWITCHES: Switch[] = [
     name: 'deleted',
     off: (id) => call(here, 'DELETE', `/api/skills/${id}`),
     error: 'Skill deleted@1.0.0 is no longer installed',
-    refusal: { status: 409, code: 'skill_off' },
+    refusal: { status: 404, code: 'skill_not_found' },
   },
 ];
 
