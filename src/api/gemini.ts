@@ -4,6 +4,8 @@ import { createGemini, type GeminiTarget, geminiPath } from '../providers/gemini
 import { errorBody } from '../providers/gemini-error.ts';
 import type { Services } from '../services.ts';
 import type { AppEnv } from './app-env.ts';
+import { annotate } from './describe-route.ts';
+import { geminiActions } from './gateway-descriptions.ts';
 import { type GatewayEndpoint, gatewayHandler } from './gateway-route.ts';
 
 type Version = GeminiTarget['version'];
@@ -44,6 +46,9 @@ function endpointOf(c: Context<AppEnv>, version: Version): GatewayEndpoint {
 export function gemini(services: Services, version: Version): Hono<AppEnv> {
   return new Hono<AppEnv>().post(
     '/*',
-    gatewayHandler(services, (c) => endpointOf(c, version), errorBody),
+    annotate(
+      gatewayHandler(services, (c) => endpointOf(c, version), errorBody),
+      { descriptions: geminiActions },
+    ),
   );
 }
