@@ -16,7 +16,7 @@ export class ProviderFailure extends Error {
   }
 }
 
-export const unreadable = () => new ProviderFailure('sent an answer that cannot be read', { transient: true });
+export const unreadable = () => new ProviderFailure('sent an answer that cannot be read', { transient: false });
 
 /** 402 and 429 are told by most; 432 and 433 are Tavily's limits of a plan (docs.tavily.com). */
 const OUT_OF_QUOTA = new Set([402, 429, 432, 433]);

@@ -4,6 +4,10 @@ import { withSiteOperators } from './site-operators.ts';
 
 const TIME_FILTERS = { day: 'qdr:d', week: 'qdr:w', month: 'qdr:m', year: 'qdr:y' } as const;
 
+/** Google knows languages and regions of them, such as `pt-br`, but no scripts. */
+const languageOf = (language: string): string =>
+  (/^[a-z]+(-[A-Z]{2})?$/.test(language) ? language : (language.split('-')[0] ?? '')).toLowerCase();
+
 /**
  * Serper, which asks Google: POST /search and /news.
  * Source: the playground and examples of serper.dev, written down as schemas in github.com/api-evangelist/serper (openapi, json-schema,
@@ -15,7 +19,7 @@ export const serper: SearchAdapter = {
       q: withSiteOperators(query.query, query),
       num: query.maxResults,
       ...(query.country !== undefined && { gl: query.country.toLowerCase() }),
-      ...(query.language !== undefined && { hl: query.language.toLowerCase() }),
+      ...(query.language !== undefined && { hl: languageOf(query.language) }),
       ...(query.timeRange !== 'any' && { tbs: TIME_FILTERS[query.timeRange] }),
     };
     return {
