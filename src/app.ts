@@ -8,8 +8,10 @@ import { gemini } from './api/gemini.ts';
 import { handlers } from './api/handlers.ts';
 import { health } from './api/health.ts';
 import { keys } from './api/keys.ts';
+import { skillsMpMarketplace, skillsShMarketplace } from './api/marketplaces.ts';
 import { models } from './api/models.ts';
-import { beginRequest, finishRequest, requestScope } from './api/request-scope.ts';
+import { openApi } from './api/openapi.ts';
+import { requestScope } from './api/request-scope.ts';
 import { settings } from './api/settings.ts';
 import { skills } from './api/skills.ts';
 import { AppError } from './errors.ts';
@@ -19,28 +21,36 @@ import type { Services } from './services.ts';
 
 /** The HTTP surface. */
 export function createApp(services: Services): Hono<AppEnv> {
-  const app = new Hono<AppEnv>();
-  app.onError((error, c) => errorResponse(error, c));
-  app.notFound((c) => {
-    beginRequest(c, services);
+  const rest = new Hono<AppEnv>();
+  rest.use(requestScope(services));
+  rest.onError((error, c) => errorResponse(error, c));
+  rest.notFound((c) => {
     const error = new AppError('not_found', `No such endpoint: ${c.req.method} ${c.req.path}`);
     // Below /v1 it is an SDK that reads the error; OpenAI's shape has the most readers.
-    return finishRequest(c, errorResponse(error, c, c.req.path.startsWith('/v1/') ? openAiChat.errorBody : undefined));
+    return errorResponse(error, c, c.req.path.startsWith('/v1/') ? openAiChat.errorBody : undefined);
   });
+  rest.route('/healthz', health);
+  rest.route('/v1/models', models('by-client'));
+  for (const version of ['v1beta', 'v1alpha']) rest.route(`/${version}/models`, models('gemini'));
+  rest.route('/api/skills/executions', executions);
+  rest.route('/api/skills/approvals', approvals);
+  rest.route('/api/skills/marketplace', skillsMpMarketplace);
+  rest.route('/api/skills/skillssh', skillsShMarketplace);
+  rest.route('/api/skills', skills);
+  rest.route('/api/handlers', handlers);
+  rest.route('/api/settings', settings);
+  rest.route('/api/keys', keys);
+  rest.route(
+    '/',
+    openApi(() => app.routes),
+  );
 
-  // No middleware may match what models are asked by: each layer would be a good part of what the gateway adds to a request.
+  // What models are asked by has an app of its own: middleware, and a router for many routes, would be a good part of what the gateway adds.
+  const app = new Hono<AppEnv>();
+  app.notFound((c) => rest.fetch(c.req.raw, c.env, c.executionCtx));
   app.route('/v1', chat(services));
   for (const version of GEMINI_VERSIONS) app.route(`/${version}/models`, gemini(services, version));
-
-  for (const path of ['/healthz', '/v1/models', '/v1beta/models', '/v1alpha/models', '/api/*']) app.use(path, requestScope(services));
-  app.route('/healthz', health);
-  app.route('/v1/models', models('by-client'));
-  for (const version of ['v1beta', 'v1alpha']) app.route(`/${version}/models`, models('gemini'));
-  app.route('/api/skills/executions', executions);
-  app.route('/api/skills/approvals', approvals);
-  app.route('/api/skills', skills);
-  app.route('/api/handlers', handlers);
-  app.route('/api/settings', settings);
-  app.route('/api/keys', keys);
+  // Whoever asks which routes there are gets to know all of them.
+  app.routes.push(...rest.routes);
   return app;
 }

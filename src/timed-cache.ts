@@ -29,7 +29,14 @@ interface Entry<Value> {
 export function createTimedCache<Value>({ load, now, ttlMs, maxEntries }: TimedCacheOptions<Value>): TimedCache<Value> {
   const entries = new Map<string, Entry<Value>>();
 
+  /** What is used is loaded again before its time is over, so that the entry that was loaded longest ago is the least used one. */
   function startLoad(key: string, entry: Entry<Value>, waitUntil: WaitUntil): Promise<Value> {
+    entries.delete(key);
+    entries.set(key, entry);
+    for (const oldest of entries.keys()) {
+      if (entries.size <= maxEntries) break;
+      entries.delete(oldest);
+    }
     const loading = load(key).then(
       (is) => {
         entry.value = { is, loadedAt: now() };
@@ -46,24 +53,13 @@ export function createTimedCache<Value>({ load, now, ttlMs, maxEntries }: TimedC
     return loading;
   }
 
-  function entryFor(key: string): Entry<Value> {
-    const entry = entries.get(key) ?? {};
-    entries.delete(key);
-    entries.set(key, entry);
-    for (const oldest of entries.keys()) {
-      if (entries.size <= maxEntries) break;
-      entries.delete(oldest);
-    }
-    return entry;
-  }
-
   return {
     peek(key) {
       const value = entries.get(key)?.value;
       return value !== undefined && now() - value.loadedAt < ttlMs ? value.is : undefined;
     },
     async get(key, waitUntil) {
-      const entry = entryFor(key);
+      const entry = entries.get(key) ?? {};
       const age = entry.value ? now() - entry.value.loadedAt : Number.POSITIVE_INFINITY;
       if (entry.value === undefined || age >= ttlMs) return entry.loading ?? startLoad(key, entry, waitUntil);
       if (age >= ttlMs / 2 && entry.loading === undefined) startLoad(key, entry, waitUntil).catch(() => {});

@@ -32,11 +32,13 @@ export async function discardBody(request: Request): Promise<void> {
   }
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
 /** Reads a JSON object. Throws `invalid_json` for what is not JSON or nested too deeply, `invalid_request` for any other value. */
 export function parseJsonObject(bytes: Uint8Array): JsonObject {
   let value: JsonValue;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)) as JsonValue;
+    value = JSON.parse(decoder.decode(bytes)) as JsonValue;
   } catch {
     throw new AppError('invalid_json', 'The body is not valid JSON');
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES } from '../../src/api/request-body.ts';
 import { MAX_JSON_DEPTH } from '../../src/json.ts';
-import { createTestApp, MANAGEMENT_TOKEN, type TestApp } from '../support/app.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
 
 const ENDPOINTS = [
   ['POST', '/api/keys'],
@@ -63,9 +63,8 @@ it.each([
   ['does not say how large it is', {}],
 ] as [string, Record<string, string>][])('answers 413 to a body that is too large and %s', async (_, headers) => {
   const body = new Blob([new Uint8Array(MAX_BODY_BYTES + 1).fill(0x20)]).stream();
-  const init = { method: 'POST', body, duplex: 'half', headers: { authorization: `Bearer ${MANAGEMENT_TOKEN}`, ...headers } };
-  const response = await app.app.request(new Request('http://gateway/api/keys', init as RequestInit));
-  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([413, 'payload_too_large']);
+  const response = await app.call('/api/keys', { body, headers });
+  expect([response.status, response.body.code]).toEqual([413, 'payload_too_large']);
 });
 
 it('takes a body of just the limit', async () => {

@@ -91,7 +91,8 @@ export async function createTestApp({
   };
   const request: TestApp['request'] = async (path, { method, as = MANAGEMENT_TOKEN, json, body, headers = {}, signal } = {}) => {
     const sent = json === undefined ? body : JSON.stringify(json);
-    const init: RequestInit = {
+    const init: RequestInit & { duplex: 'half' } = {
+      duplex: 'half',
       method: method ?? (sent === undefined ? 'GET' : 'POST'),
       headers: {
         ...(as !== null && { authorization: `Bearer ${as}` }),
