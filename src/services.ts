@@ -23,6 +23,7 @@ import { createGateway, type Gateway } from './gateway/gateway.ts';
 import { compileSkillOffers, type SkillOffers } from './gateway/offered-skills.ts';
 import { handlers } from './handlers/index.ts';
 import type { Logger } from './logger.ts';
+import { createMarketplaces, type Marketplaces } from './marketplaces/marketplaces.ts';
 import { createPublicFetch } from './net/public-fetch.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox/client.ts';
 import { builtinSkills } from './skills/builtin/index.ts';
@@ -60,6 +61,7 @@ export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   approvals: ApprovalStore;
   apiKeys: CachedApiKeys;
   settings: CachedSettings;
+  marketplaces: Marketplaces;
   sandbox: SandboxClient;
   probeDatabase(): Promise<DatabaseStatus>;
   /** The work of the cron trigger. Rejects when the database cannot be used. */
@@ -148,6 +150,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
     approvals,
     apiKeys: createCachedApiKeys(createApiKeyRepository(db, { log, newId, now: date }), { now }),
     settings,
+    marketplaces: createMarketplaces({ fetch, settings: () => settings.load(), skills, registry }),
     sandbox,
     probeDatabase: () => probeDatabase(db),
     async maintain() {

@@ -1,5 +1,14 @@
 import * as z from 'zod';
 
+/** What paths are put behind. It holds no credentials, since settings can be read. */
+const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(2_000)
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  }, 'Use a URL without user, query and fragment');
+
 export const RESULT_MODES = ['loop', 'inline'] as const;
 
 /** What an operator may change while the gateway runs; stored in the `settings` table, one JSON value per key. */
@@ -20,6 +29,16 @@ export const settingsSchema = z.strictObject({
   workspaceMaxFiles: z.int().min(0).default(1_000),
   /** The marketplace that skills are installed from. */
   skillsProvider: z.enum(['skillsmp', 'skillssh']).default('skillsmp'),
+  /** Never answered; null takes it away. */
+  skillsmpApiKey: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,500}$/, 'Use 1 to 500 printable ASCII characters without spaces')
+    .nullable()
+    .default(null),
+  skillsmpBaseUrl: baseUrl.default('https://skillsmp.com'),
+  skillsshBaseUrl: baseUrl.default('https://skills.sh'),
+  /** Where the SKILL.md of both are read from. */
+  githubRawBaseUrl: baseUrl.default('https://raw.githubusercontent.com'),
   /** Models, as in `model`, that are tried in turn when the first one's provider is full, failing or cannot be reached. */
   fallbackModels: z.array(z.string().min(1).max(200)).max(10).default([]),
   executionRetentionDays: z.int().min(1).max(3_650).default(30),
@@ -28,3 +47,10 @@ export const settingsSchema = z.strictObject({
 export type Settings = z.infer<typeof settingsSchema>;
 
 export const DEFAULT_SETTINGS: Settings = settingsSchema.parse({});
+
+/** The settings as callers may see them: of a secret only whether it is set. */
+export const publicSettingsSchema = settingsSchema.omit({ skillsmpApiKey: true }).extend({ skillsmpApiKeySet: z.boolean() });
+
+export function toPublicSettings({ skillsmpApiKey, ...settings }: Settings): z.infer<typeof publicSettingsSchema> {
+  return { ...settings, skillsmpApiKeySet: skillsmpApiKey !== null };
+}

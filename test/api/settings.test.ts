@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_SETTINGS } from '../../src/settings.ts';
+import { DEFAULT_SETTINGS as ALL_DEFAULTS, toPublicSettings } from '../../src/settings.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+
+const DEFAULT_SETTINGS = toPublicSettings(ALL_DEFAULTS);
 
 let app: TestApp;
 beforeEach(async () => {
