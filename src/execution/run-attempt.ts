@@ -12,6 +12,8 @@ const OUT_OF_TIME = "Cancelled: the request's time ran out";
 export const cancelReason = ({ reason }: AbortSignal): string =>
   reason instanceof DOMException && reason.name === 'TimeoutError' ? OUT_OF_TIME : CLIENT_LEFT;
 
+/** Stands for a message that says nothing, or nothing that may be told. */
+const FAILED = 'The skill failed';
 export const FAILED_UNEXPECTEDLY = 'The skill failed unexpectedly';
 
 export type AttemptResult =
@@ -67,7 +69,7 @@ export async function runAttempt(run: (signal: AbortSignal) => Promise<unknown>,
       return { status: 'error', errorMessage: FAILED_UNEXPECTEDLY, failure: 'unexpected' };
     }
     const failure = error.beforeRun ? 'before-run' : error.transient ? 'transient' : 'answered';
-    return { status: 'error', errorMessage: scrubMessage(error.message), failure };
+    return { status: 'error', errorMessage: scrubMessage(error.message) || FAILED, failure };
   } finally {
     clearTimeout(timer);
     clientSignal.removeEventListener('abort', leave);
