@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../errors.ts';
-import type { Services } from '../services.ts';
 import { popularDefaults } from '../marketplaces/popular-skills.ts';
+import type { Services } from '../services.ts';
 import { SKILL_MODES, SKILL_POLICIES, type Skill, SOURCE_PROVIDERS, SYSTEM_OWNER, skillName, skillVersion } from '../skills/skill.ts';
 import { normalizeSkillSchema } from '../skills/skill-schema.ts';
 import type { AppEnv } from './app-env.ts';
@@ -85,7 +85,12 @@ export const skills = new Hono<AppEnv>()
       skills.listPage(filter, page, limit),
       settings.get((work) => c.executionCtx.waitUntil(work)),
     ]);
-    return c.json({ ...listBody(data, total, { page, limit }), skills: data, provider: skillsProvider, popularDefaults: popularDefaults(skillsProvider) });
+    return c.json({
+      ...listBody(data, total, { page, limit }),
+      skills: data,
+      provider: skillsProvider,
+      popularDefaults: popularDefaults(skillsProvider),
+    });
   })
   .post('/install', requireManagement, jsonBody(installSkillBody), async (c) => {
     const { handlerCode, instructions, schema, apiKeyId, ...body } = c.req.valid('json');
