@@ -129,3 +129,28 @@ it('a handler that is registered can be named by a skill, and runs', async () =>
   const { body } = await app.call('/api/skills/executions', { json: { skillName: 'late' } });
   expect(body.execution).toMatchObject({ status: 'success', output: { late: true } });
 });
+
+it('the cron trigger keeps the history of executions for 30 days, or as long as the setting says', async () => {
+  const { clock } = await open();
+  const dayMs = 24 * 3_600_000;
+  await install({ name: 'mine' });
+  const run = async () => (await app.call('/api/skills/executions', { json: { skillName: 'mine' } })).body.execution as { id: string };
+  const isKept = async ({ id }: { id: string }) => {
+    await app.services.maintain();
+    return (await app.services.executions.get(id)) !== undefined;
+  };
+  const first = await run();
+  clock.time += 30 * dayMs;
+  expect(await isKept(first)).toBe(true);
+  const second = await run();
+  clock.time += 1;
+  expect([await isKept(first), await isKept(second)]).toEqual([false, true]);
+
+  await app.call('/api/settings', { method: 'PUT', json: { executionRetentionDays: 7 } });
+  clock.time += 7 * dayMs - 1;
+  expect(await isKept(second)).toBe(true);
+  clock.time += 1;
+  expect(await isKept(second)).toBe(false);
+  const deleted = app.entries.filter(({ event }) => event === 'skills.maintenance.complete').map((entry) => entry.deletedExecutions);
+  expect(deleted).toEqual([1, 1]);
+});
