@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/db/client.ts';
 import { createSkillRepository } from '../../src/db/skill-repository.ts';
+import { compileSkillOffers } from '../../src/gateway/offered-skills.ts';
 import { createRegistry, type NewSkill, type Registry } from '../../src/skills/registry.ts';
 import type { Skill } from '../../src/skills/skill.ts';
 import { collectLog } from '../support/collect-log.ts';
@@ -119,12 +120,37 @@ describe('catalogue', () => {
     expect(await names()).toEqual(['kept']);
   });
 
-  it('loads although one row is bad', async () => {
+  it.each([
+    ['schema', '{'],
+    ['schema', ''],
+    ['schema', 'null'],
+    ['schema', '[]'],
+    ['schema', '{"input":{}}'],
+    ['schema', '{"input":1,"output":{}}'],
+    ['tags', 'x'],
+    ['tags', '{}'],
+    ['tags', '[1]'],
+  ])('loads although one row has the %s %j', async (column, value) => {
     const bad = await registry.install(newSkill({ name: 'bad' }));
     await registry.install(newSkill({ name: 'good' }));
-    await database.client.execute({ sql: "UPDATE skills SET schema = '{' WHERE id = ?", args: [bad.id] });
+    await database.client.execute({ sql: `UPDATE skills SET ${column} = ? WHERE id = ?`, args: [value, bad.id] });
     expect(await names()).toEqual(['good']);
-    expect(entries).toContainEqual(expect.objectContaining({ event: 'skills.registry.bad_row', skillId: bad.id }));
+    expect(await registry.find('bad', 'key-1')).toBeUndefined();
+    expect(entries).toContainEqual(expect.objectContaining({ event: 'skills.registry.bad_row', skillId: bad.id, column }));
+  });
+
+  it('offers the others although a row that came from elsewhere has a name or version like none of ours', async () => {
+    const { log } = collectLog();
+    const gateway = createRegistry({
+      ...{ compile: compileSkillOffers, now: () => new Date(time), newId: () => 'x', log },
+      skills: createSkillRepository(database.db, log),
+    });
+    const odd = await registry.install(newSkill({ name: 'odd', mode: 'auto' }));
+    await registry.install(newSkill({ name: 'good' }));
+    await database.client.execute({ sql: "UPDATE skills SET name = '', version = 'v?', description = '' WHERE id = ?", args: [odd.id] });
+    const { compiled, skills } = await gateway.catalogue('key-1');
+    expect(skills).toHaveLength(2);
+    expect(compiled.all.on.map(({ key }) => key)).toEqual(['good@1.0.0']);
   });
 });
 
