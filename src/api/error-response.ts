@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { AppError } from '../errors.ts';
 import { describeUnexpected } from '../execution/describe-unexpected.ts';
-import type { JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import type { AppEnv } from './app-env.ts';
 
 type ErrorBody = (error: { status: number; code: string; message: string }) => JsonObject;
@@ -28,6 +28,7 @@ export function errorResponse(error: unknown, c: Context<AppEnv>, shape?: ErrorB
     details: undefined,
   };
   if (code === 'rate_limited') c.header('retry-after', String(services.config.rateLimitPeriodSeconds));
+  if (isJsonObject(details) && typeof details.retryAfterSeconds === 'number') c.header('retry-after', String(details.retryAfterSeconds));
   const body = shape ? shape({ status, code, message }) : { error: message, code, ...(details !== undefined && { details }) };
   return c.json(body, status);
 }

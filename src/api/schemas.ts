@@ -49,9 +49,14 @@ export const errorBody = z
     error: z.string().meta({ description: 'For a person' }),
     code: z.enum(Object.keys(ERROR_STATUS) as ErrorCode[]).meta({ description: 'For a program' }),
     details: z
-      .array(z.strictObject({ path: z.string(), message: z.string() }))
-      .optional()
-      .meta({ description: 'Each fault of what was sent, with its path, such as `scopes.0`' }),
+      .union([
+        z
+          .array(z.strictObject({ path: z.string(), message: z.string() }))
+          .meta({ description: 'Each fault of what was sent, with its path, such as `scopes.0`' }),
+        z.array(z.string()).meta({ description: 'The handlers that there are, or the addresses that were tried' }),
+        z.strictObject({ retryAfterSeconds: z.int() }),
+      ])
+      .optional(),
   })
   .meta({ id: 'Error' });
 

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../errors.ts';
-import { type Settings, settingsSchema, toPublicSettings } from '../settings.ts';
+import { publicSettingsSchema, type Settings, settingsSchema, toPublicSettings } from '../settings.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireManagement } from './auth.ts';
 import { describeRoute } from './describe-route.ts';
@@ -15,7 +15,7 @@ const changes = Object.fromEntries(Object.entries(settingsSchema.shape).map(([ke
 
 export const updateSettingsBody = z.strictObject(changes as ChangeShape);
 
-const settingsBody = settingsSchema.meta({ id: 'Settings' });
+const settingsBody = publicSettingsSchema.meta({ id: 'Settings' });
 
 const describe = {
   read: describeRoute({ tag: 'Management', summary: 'The settings', answers: { 200: settingsBody } }),

@@ -114,7 +114,8 @@ describe('GET /api/skills/marketplace', () => {
     [503, 502, 'marketplace_failed', 'SkillsMP answered 503'],
   ])('tells what an answer of %i means', async (theirs, status, code, error) => {
     answer(SEARCH, theirs, 'secret detail', { 'retry-after': '30' });
-    const { status: ours, body } = await app.call('/api/skills/marketplace?q=x');
+    const { status: ours, body, headers } = await app.call('/api/skills/marketplace?q=x');
+    expect(headers.get('retry-after')).toBe(theirs === 429 ? '30' : null);
     expect([ours, body]).toEqual([status, { error, code, ...(theirs === 429 && { details: { retryAfterSeconds: 30 } }) }]);
   });
 
