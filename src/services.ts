@@ -110,6 +110,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
       signal,
       workspace: openWorkspace(apiKeyId),
       sandbox: { run: (request, options) => sandbox.near(location).run(request, { ...options, onHost }) },
+      browser: { browse: (request, options) => sandbox.near(location).browse(request, { ...options, onHost }) },
       publicFetch,
       webSearch: webSearchFor(apiKeyId),
       limits: config.limits,

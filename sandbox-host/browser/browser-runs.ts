@@ -1,4 +1,5 @@
 import {
+  BROWSER_NOT_CONFIGURED,
   type BrowserRunRequest,
   type BrowserRunResult,
   browserOutcome,
@@ -10,9 +11,10 @@ import { AdmissionQueue } from '../admission-queue.ts';
 import type { HostConfig } from '../config.ts';
 import type { HostIdentity } from '../create-body.ts';
 import type { DockerEngine } from '../docker-engine.ts';
+import { HostError } from '../host-error.ts';
 import { RunRegistry } from '../run-registry.ts';
 import { type RunningContainer, SandboxRunner } from '../sandbox-runner.ts';
-import { browserDisabled, createBrowserSource } from './browser-source.ts';
+import { createBrowserSource } from './browser-source.ts';
 import type { Egress } from './egress.ts';
 import { runBrowser } from './run-browser.ts';
 
@@ -85,8 +87,7 @@ export function createBrowserRuns({ config, engine, identity, egress, now, onEnd
   });
   return {
     async join(request, signal) {
-      if (image === undefined)
-        throw browserDisabled('Set BROWSER_IMAGE on a sandbox-host to enable it; until then read pages with http_request.');
+      if (image === undefined) throw new HostError('browser_disabled', BROWSER_NOT_CONFIGURED);
       return toBrowserResult(await registry.join(toRun(request, image), signal).result);
     },
     kill: (id) => runner.kill(id),

@@ -1,3 +1,4 @@
+import { BROWSER_DISABLED } from '../../src/contract/browser-runs.ts';
 import type { RunRequest } from '../../src/contract/runs.ts';
 import type { HostIdentity } from '../create-body.ts';
 import type { DockerEngine } from '../docker-engine.ts';
@@ -9,10 +10,6 @@ import { type BrowserLimits, createBrowserBody } from './create-browser-body.ts'
 export interface BrowserContainer extends Pick<FreshContainer, 'containerId' | 'stream' | 'removed'> {
   readonly warm: boolean;
 }
-
-/** What the caller of a browser run reads where there is no browser. */
-export const browserDisabled = (why: string, cause?: unknown) =>
-  new HostError('browser_disabled', `Browser automation skill is disabled. ${why}`, { cause });
 
 const REASONS = {
   image_missing: 'is not installed there; the README says how to build it',
@@ -29,7 +26,8 @@ export function createBrowserSource(engine: DockerEngine, identity: HostIdentity
         return await startContainer(engine, identity, request, prepare, body);
       } catch (error) {
         if (!(error instanceof HostError) || (error.code !== 'image_missing' && error.code !== 'image_unusable')) throw error;
-        throw browserDisabled(`The image ${request.image}, BROWSER_IMAGE of the sandbox-host, ${REASONS[error.code]}.`, error);
+        const why = `The image ${request.image}, BROWSER_IMAGE of the sandbox-host, ${REASONS[error.code]}.`;
+        throw new HostError('browser_disabled', `${BROWSER_DISABLED} ${why}`, { cause: error });
       }
     },
   };

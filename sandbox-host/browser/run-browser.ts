@@ -1,5 +1,5 @@
 import { constants, performServerHandshake, type ServerHttp2Stream } from 'node:http2';
-import { browserOutcome } from '../../src/contract/browser-runs.ts';
+import { browserOutcome, MAX_BROWSER_ANSWER_BYTES } from '../../src/contract/browser-runs.ts';
 import type { RunRequest } from '../../src/contract/runs.ts';
 import type { DockerEngine } from '../docker-engine.ts';
 import { HostError } from '../host-error.ts';
@@ -13,7 +13,6 @@ import type { Egress } from './egress.ts';
 const START_TIMEOUT_MS = 30_000;
 const KILL_TIMEOUT_MS = 2_000;
 const OOM_EVENT_MS = 300;
-const MAX_OUTCOME_BYTES = 33_554_432;
 const MAX_ERROR_CHARS = 2_000;
 
 /** A browser has no more connections to a proxy than 32. */
@@ -30,7 +29,7 @@ async function readOutcome(stream: ServerHttp2Stream): Promise<string> {
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_OUTCOME_BYTES) throw new Error('The browser sent too long an answer');
+    if (bytes > MAX_BROWSER_ANSWER_BYTES) throw new Error('The browser sent too long an answer');
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString();

@@ -3,6 +3,11 @@ import { runId } from './runs.ts';
 
 export const BROWSER_RUNS_PATH = '/v1/browser-runs';
 
+/** How every refusal begins that says why there is no browser. */
+export const BROWSER_DISABLED = 'Browser automation skill is disabled.';
+/** What is to be done where nobody has set a browser up. */
+export const BROWSER_NOT_CONFIGURED = `${BROWSER_DISABLED} Set BROWSER_IMAGE on a sandbox-host to enable it; until then read pages with http_request.`;
+
 export const BROWSER_ACTIONS = ['navigate', 'click', 'type', 'screenshot', 'extract'] as const;
 export type BrowserAction = (typeof BROWSER_ACTIONS)[number];
 
@@ -11,7 +16,10 @@ export const MAX_BROWSER_TIMEOUT_MS = 60_000;
 export const MAX_BROWSER_STEPS = 50;
 /** Bytes of the PNGs of one run together: as base64 they fit into what is kept of a skill's output. */
 export const MAX_SCREENSHOT_BYTES = 2_621_440;
-const MAX_TEXT_CHARS = 10_000_000;
+/** UTF-16 units of the texts of one run together. */
+export const MAX_BROWSER_TEXT_CHARS = 1_000_000;
+/** Longest answer: JSON takes up to 6 bytes for a character, base64 4 for 3. */
+export const MAX_BROWSER_ANSWER_BYTES = 16_777_216;
 
 const url = z.url({ protocol: /^https?$/ }).max(8_192);
 const selector = z.string().min(1).max(4_096);
@@ -34,8 +42,8 @@ export const browserRunRequest = z.strictObject({
     .max(MAX_BROWSER_STEPS)
     .refine(([first]) => first?.url !== undefined, 'The first step needs a url'),
   timeoutMs: z.int().min(1).max(MAX_BROWSER_TIMEOUT_MS).default(MAX_BROWSER_TIMEOUT_MS),
-  /** UTF-16 units of each text. */
-  maxTextChars: z.int().min(1).max(MAX_TEXT_CHARS).default(100_000),
+  /** UTF-16 units of all texts together. */
+  maxTextChars: z.int().min(1).max(MAX_BROWSER_TEXT_CHARS).default(100_000),
 });
 
 export const browserStepResult = z.strictObject({
@@ -46,7 +54,7 @@ export const browserStepResult = z.strictObject({
   /** HTTP status of the page. */
   status: z.int().nullable(),
   /** Of `extract`, and of the last step unless it is a screenshot. */
-  text: z.string().max(MAX_TEXT_CHARS).nullable(),
+  text: z.string().max(MAX_BROWSER_TEXT_CHARS).nullable(),
   /** Whether the text went on. */
   truncated: z.boolean(),
   /** PNG as base64. */

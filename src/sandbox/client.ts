@@ -1,3 +1,11 @@
+import type * as z from 'zod';
+import {
+  BROWSER_NOT_CONFIGURED,
+  BROWSER_RUNS_PATH,
+  browserRunResult,
+  MAX_BROWSER_ANSWER_BYTES,
+  MAX_BROWSER_TIMEOUT_MS,
+} from '../contract/browser-runs.ts';
 import {
   type HostErrorCode,
   hostError,
@@ -7,12 +15,11 @@ import {
   READY_PATH,
   RUNS_PATH,
   type RunRequestInput,
-  type RunResult,
   runResult,
 } from '../contract/runs.ts';
 import type { SandboxPool } from '../env.ts';
 import { readBytes } from '../net/read-bytes.ts';
-import { type Sandbox, type SandboxRunOptions, SkillError } from '../skills/define.ts';
+import { type Browser, type Sandbox, type SandboxRunOptions, SkillError } from '../skills/define.ts';
 import { HostDirectory, type KnownHost, type Location } from './host-directory.ts';
 import { signRequest } from './sign-request.ts';
 
@@ -32,9 +39,9 @@ export const SANDBOX_STATUSES = ['ok', 'unavailable', 'not_configured'] as const
 export type SandboxStatus = (typeof SANDBOX_STATUSES)[number];
 
 /** The sandbox-hosts as a whole; as a `Sandbox` it starts with the first pool. Keep one per isolate, since it learns which hosts work. */
-export interface SandboxClient extends Sandbox {
+export interface SandboxClient extends Sandbox, Browser {
   /** The sandbox that tries the pool nearest to where a request came in first. */
-  near(location: Location): Sandbox;
+  near(location: Location): Sandbox & Browser;
   /** Whether any host can run programs; answers within a second. Never rejects. */
   probe(): Promise<SandboxStatus>;
 }
@@ -46,13 +53,28 @@ const OVERHEAD_MS = 60_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_OUTPUT_CHARS = 100_000;
 
+/** One run, as a host is asked for it. */
+interface HostCall<Result> {
+  id: string;
+  path: string;
+  /** JSON of the request. */
+  body: Uint8Array<ArrayBuffer>;
+  result: z.ZodType<Result>;
+  timeoutMs: number;
+  maxAnswerBytes: number;
+  image: string;
+}
+
 /** Nothing has run on this host, or what has is lost with its connection: the next one may try. */
 class TryNextHost extends Error {
   readonly code: HostErrorCode | undefined;
+  /** What to say when no other host takes it, for a host that works and lacks something. */
+  readonly lack: SkillError | undefined;
 
-  constructor(code?: HostErrorCode) {
+  constructor(code?: HostErrorCode, lack?: SkillError) {
     super(code ?? 'unreachable');
     this.code = code;
+    this.lack = lack;
   }
 }
 
@@ -73,8 +95,11 @@ function failureOf(status: number, body: unknown, image: string): Error {
     case 'queue_full':
     case 'draining':
     case 'docker_unavailable':
-    case 'image_missing':
       return new TryNextHost(code);
+    case 'image_missing':
+      return new TryNextHost(code, new SkillError(`Sandbox image is not installed: ${image}`, { beforeRun: true }));
+    case 'browser_disabled':
+      return new TryNextHost(code, new SkillError(error));
     case 'image_not_allowed':
       return new SkillError(`Sandbox image is not allowed: ${image}`);
     case 'unauthorized':
@@ -85,6 +110,9 @@ function failureOf(status: number, body: unknown, image: string): Error {
       return new SkillError(error);
   }
 }
+
+/** The types of Workers leave open what kind of buffer it is. */
+const toJson = (request: object) => new TextEncoder().encode(JSON.stringify(request)) as Uint8Array<ArrayBuffer>;
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
@@ -129,44 +157,43 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     }
   }
 
-  async function post(host: KnownHost, request: RunRequestInput, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<RunResult> {
-    const response = await send(host, 'POST', RUNS_PATH, body, signal);
-    const { bytes } = await readBytes(response, { maxBytes: maxAnswerBytes(request), signal });
+  async function post<Result>(host: KnownHost, call: HostCall<Result>, signal: AbortSignal): Promise<Result> {
+    const response = await send(host, 'POST', call.path, call.body, signal);
+    const { bytes } = await readBytes(response, { maxBytes: call.maxAnswerBytes, signal });
     host.reportLoad(response.headers.get(LOAD_HEADER));
     const answer = parseJson(bytes);
-    if (response.status !== 200) throw failureOf(response.status, answer, request.image);
-    const parsed = runResult.safeParse(answer);
+    if (response.status !== 200) throw failureOf(response.status, answer, call.image);
+    const parsed = call.result.safeParse(answer);
     if (!parsed.success) throw new SkillError('The sandbox host sent an answer that cannot be read');
     return parsed.data;
   }
 
   /** Asks one host, a second time when the connection breaks: the same id gets the run that may have begun there. */
-  async function ask(host: KnownHost, request: RunRequestInput, body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<RunResult> {
-    const deadline = AbortSignal.timeout((request.limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS) + OVERHEAD_MS);
+  async function ask<Result>(host: KnownHost, call: HostCall<Result>, signal: AbortSignal): Promise<Result> {
+    const deadline = AbortSignal.timeout(call.timeoutMs + OVERHEAD_MS);
     const either = AbortSignal.any([signal, deadline]);
     const isOurs = (error: unknown) => error instanceof SkillError || error instanceof TryNextHost || either.aborted;
     host.inFlight += 1;
     try {
-      return await post(host, request, body, either).catch((error) => {
+      return await post(host, call, either).catch((error) => {
         if (isOurs(error)) throw error;
-        return post(host, request, body, either);
+        return post(host, call, either);
       });
     } catch (error) {
       if (!either.aborted) throw isOurs(error) ? error : new TryNextHost();
-      await kill(host, request.id);
+      await kill(host, call.id);
       throw signal.aborted ? cancelled() : new SkillError('The sandbox host did not answer in time');
     } finally {
       host.inFlight -= 1;
     }
   }
 
-  async function run(request: RunRequestInput, { signal, onHost }: SandboxRunOptions, location: Location): Promise<RunResult> {
+  /** Asks one host after the other until one has taken the run. */
+  async function dispatch<Result>(call: HostCall<Result>, { signal, onHost }: SandboxRunOptions, location: Location): Promise<Result> {
     if (secret === undefined) throw unavailable();
-    // The types of Workers leave open what kind of buffer it is.
-    const body = new TextEncoder().encode(JSON.stringify(request)) as Uint8Array<ArrayBuffer>;
-    if (body.length > MAX_REQUEST_BYTES) throw new SkillError(`Program and files are larger than ${MAX_REQUEST_BYTES} bytes`);
+    if (call.body.length > MAX_REQUEST_BYTES) throw new SkillError(`Program and files are larger than ${MAX_REQUEST_BYTES} bytes`);
     let isFull = false;
-    let isImageMissing = false;
+    let lack: SkillError | undefined;
     for (const host of directory.candidates(location)) {
       if (signal.aborted) throw cancelled();
       if (host.isSuspect && !(await isReady(host))) {
@@ -175,24 +202,51 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
       }
       try {
         onHost?.(host.url);
-        const result = await ask(host, request, body, signal);
+        const result = await ask(host, call, signal);
         host.reportSuccess();
         return result;
       } catch (error) {
         if (!(error instanceof TryNextHost)) throw error;
         onHost?.(null);
         isFull ||= error.code === 'queue_full';
-        isImageMissing ||= error.code === 'image_missing';
-        if (error.code === 'queue_full' || error.code === 'image_missing') host.reportSuccess();
+        lack ??= error.lack;
+        if (error.code === 'queue_full' || error.lack) host.reportSuccess();
         else host.reportFailure(now());
       }
     }
     // A host that is full may run it later, whatever the others lack.
     if (isFull) throw busy();
-    throw isImageMissing ? new SkillError(`Sandbox image is not installed: ${request.image}`, { beforeRun: true }) : unavailable();
+    throw lack ?? unavailable();
   }
 
-  const near = (location: Location): Sandbox => ({ run: (request, options) => run(request, options, location) });
+  const near = (location: Location): Sandbox & Browser => ({
+    run(request, runOptions) {
+      const { id, image, limits } = request;
+      const call = {
+        id,
+        image,
+        path: RUNS_PATH,
+        body: toJson(request),
+        result: runResult,
+        timeoutMs: limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        maxAnswerBytes: maxAnswerBytes(request),
+      };
+      return dispatch(call, runOptions, location);
+    },
+    async browse(request, runOptions) {
+      if (secret === undefined || options.pools.length === 0) throw new SkillError(BROWSER_NOT_CONFIGURED);
+      const call = {
+        id: request.id,
+        image: '',
+        path: BROWSER_RUNS_PATH,
+        body: toJson(request),
+        result: browserRunResult,
+        timeoutMs: request.timeoutMs ?? MAX_BROWSER_TIMEOUT_MS,
+        maxAnswerBytes: MAX_BROWSER_ANSWER_BYTES,
+      };
+      return dispatch(call, runOptions, location);
+    },
+  });
   return {
     ...near({}),
     near,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { BrowserRunRequestInput, BrowserRunResult } from '../contract/browser-runs.ts';
 import type { RunRequestInput, RunResult } from '../contract/runs.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { WebSearch } from '../web-search/search-provider.ts';
@@ -38,6 +39,11 @@ export interface Sandbox {
   run(request: RunRequestInput, options: SandboxRunOptions): Promise<RunResult>;
 }
 
+/** Runs steps in a browser of their own, in a container. Rejects with a SkillError; aborting the signal kills the run. */
+export interface Browser {
+  browse(request: BrowserRunRequestInput, options: SandboxRunOptions): Promise<BrowserRunResult>;
+}
+
 /** A fetch that reaches public addresses only; never follows redirects. Rejects with a SkillError. */
 export type PublicFetch = (url: URL, init: RequestInit & { signal: AbortSignal }) => Promise<Response>;
 
@@ -62,6 +68,7 @@ export interface SkillContext {
   signal: AbortSignal;
   workspace: Workspace;
   sandbox: Sandbox;
+  browser: Browser;
   publicFetch: PublicFetch;
   webSearch: WebSearch;
   limits: SkillLimits;

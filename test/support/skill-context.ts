@@ -17,6 +17,7 @@ export function createSkillContext(parts: Partial<SkillContext> = {}): SkillCont
     signal: new AbortController().signal,
     workspace: noWorkspace,
     sandbox: { run: notExpected('sandbox') },
+    browser: { browse: notExpected('browser') },
     publicFetch: notExpected('network'),
     webSearch: notExpected('search providers'),
     limits: {

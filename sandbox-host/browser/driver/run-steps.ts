@@ -4,6 +4,7 @@ import type { NavigationWatcher } from './navigation-watcher.ts';
 import { StepError } from './step-error.ts';
 
 export interface StepLimits {
+  /** Of all texts together, in UTF-16 units. */
   maxTextChars: number;
   /** Of all screenshots together. */
   maxScreenshotBytes: number;
@@ -113,12 +114,11 @@ const readText = (elements: { innerText?: string; textContent: string | null }[]
     .slice(0, maxChars);
 
 /** The text that a reader sees, of the page or of all elements of a selector. */
-async function extract(selector: string | undefined, tools: StepTools): Promise<{ text: string; truncated: boolean }> {
+async function extract(selector: string | undefined, maxChars: number, tools: StepTools): Promise<{ text: string; truncated: boolean }> {
   const elements = selector === undefined ? tools.watcher.page.locator('body') : await find(selector, tools);
-  const { maxTextChars } = tools.limits;
   // One character more than is kept tells whether it goes on.
-  const text = await elements.evaluateAll(readText, maxTextChars + 1);
-  return { text: text.slice(0, maxTextChars).toWellFormed(), truncated: text.length > maxTextChars };
+  const text = await elements.evaluateAll(readText, maxChars + 1);
+  return { text: text.slice(0, maxChars).toWellFormed(), truncated: text.length > maxChars };
 }
 
 async function capture(selector: string | undefined, tools: StepTools): Promise<Buffer> {
@@ -149,13 +149,22 @@ async function act(step: BrowserStep, tools: StepTools): Promise<Buffer | undefi
   }
 }
 
-async function runStep(step: BrowserStep, isLast: boolean, tools: StepTools): Promise<BrowserStepResult> {
-  const { watcher } = tools;
+/** How many characters of text and bytes of screenshots may still come. */
+interface Room {
+  chars: number;
+  bytes: number;
+}
+
+async function runStep(step: BrowserStep, isLast: boolean, room: Room, tools: StepTools): Promise<BrowserStepResult> {
+  const { watcher, limits } = tools;
   const screenshot = await act(step, tools);
+  room.bytes -= screenshot?.length ?? 0;
+  if (room.bytes < 0) throw new StepError(`The screenshots exceed the ${limits.maxScreenshotBytes} byte limit`);
   const wantsText = step.action === 'extract' || (isLast && screenshot === undefined);
   const { text, truncated } = wantsText
-    ? await extract(step.action === 'extract' ? step.selector : undefined, tools)
+    ? await extract(step.action === 'extract' ? step.selector : undefined, room.chars, tools)
     : { text: null, truncated: false };
+  room.chars -= text?.length ?? 0;
   const url = watcher.page.url();
   if (!/^(https?:|about:blank$)/.test(url)) throw new StepError('Only pages of http and https can be opened');
   return {
@@ -178,14 +187,10 @@ function describe(error: unknown, { watcher }: StepTools): string {
 /** Runs the steps one after the other, up to the first that fails. Never rejects. */
 export async function runSteps(steps: readonly BrowserStep[], tools: StepTools): Promise<BrowserOutcome> {
   const results: BrowserStepResult[] = [];
-  let screenshotBytes = 0;
+  const room = { chars: tools.limits.maxTextChars, bytes: tools.limits.maxScreenshotBytes };
   for (const [index, step] of steps.entries()) {
     try {
-      const result = await runStep(step, index === steps.length - 1, tools);
-      screenshotBytes += Buffer.byteLength(result.screenshot ?? '', 'base64');
-      if (screenshotBytes > tools.limits.maxScreenshotBytes)
-        throw new StepError(`The screenshots exceed the ${tools.limits.maxScreenshotBytes} byte limit`);
-      results.push(result);
+      results.push(await runStep(step, index === steps.length - 1, room, tools));
     } catch (error) {
       const place = steps.length > 1 ? `Step ${index + 1}: ` : '';
       return { results, error: `${place}${describe(error, tools)}`.slice(0, MAX_ERROR_CHARS).toWellFormed() };
