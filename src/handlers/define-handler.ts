@@ -3,11 +3,11 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { type SkillContext, SkillError } from '../skills/define.ts';
 import { parseInput } from '../skills/parse-input.ts';
 
-/** A function of ours that custom skills name as their `handlerCode`. */
-export interface Handler {
+/** What custom skills name as their `handlerCode`. */
+export interface Handler<Output extends JsonObject = JsonObject> {
   name: string;
   /** Rejects with a SkillError when the input is not what the function takes. */
-  run(input: JsonValue, context: SkillContext): Promise<JsonObject>;
+  run(input: JsonValue, context: SkillContext): Promise<Output>;
 }
 
 interface Definition<Input extends z.ZodType, Output extends z.ZodType> {
@@ -20,7 +20,7 @@ interface Definition<Input extends z.ZodType, Output extends z.ZodType> {
 /** Declares a handler. What `run` answers has to fit `output`; anything else is a bug and throws. */
 export function defineHandler<Input extends z.ZodType, Output extends z.ZodType<JsonObject>>(
   definition: Definition<Input, Output>,
-): Handler {
+): Handler<z.output<Output>> {
   const { name, input, output, run } = definition;
   return {
     name,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { handlers } from '../../src/handlers/index.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 
@@ -147,7 +148,7 @@ describe('POST /api/handlers', () => {
 
 describe('GET /api/handlers', () => {
   it('lists webhooks, page by page, and the handlers of the release', async () => {
-    expect(await list()).toEqual({ data: [], total: 0, page: 1, limit: 50, totalPages: 0, compiledIn: ['echo-handler', 'reverse-text'] });
+    expect(await list()).toEqual({ data: [], total: 0, page: 1, limit: 50, totalPages: 0, compiledIn: [...handlers.keys()] });
     for (const name of ['b', 'a', 'c']) await create({ name });
     const { data, ...page } = await list('?page=2&limit=2');
     expect(data.map(({ name }) => name)).toEqual(['c']);
@@ -256,7 +257,7 @@ describe('the handlers API', () => {
 
 describe('POST /api/skills/install', () => {
   it('takes the name of a webhook, and lists these with the others when it knows none of that name', async () => {
-    expect(await install()).toMatchObject({ status: 400, body: { code: 'unknown_handler', details: ['echo-handler', 'reverse-text'] } });
+    expect(await install()).toMatchObject({ status: 400, body: { code: 'unknown_handler', details: [...handlers.keys()] } });
     await create();
     const { status, body } = await install();
     expect(status).toBe(201);
@@ -264,8 +265,8 @@ describe('POST /api/skills/install', () => {
     expect(await install({ name: 'x', handlerCode: 'wether' })).toMatchObject({
       status: 400,
       body: {
-        error: 'No handler wether. Use one of: echo-handler, reverse-text, weather',
-        details: ['echo-handler', 'reverse-text', 'weather'],
+        error: `No handler wether. Use one of: ${[...handlers.keys(), 'weather'].join(', ')}`,
+        details: [...handlers.keys(), 'weather'],
       },
     });
   });

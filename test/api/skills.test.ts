@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { handlers } from '../../src/handlers/index.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 
@@ -70,6 +71,43 @@ describe('POST /api/skills/install', () => {
     });
   });
 
+  it('installs instructions instead of a handler', async () => {
+    const { handlerCode: _, ...rest } = valid;
+    const { status, body } = await app.call('/api/skills/install', { json: { ...rest, name: 'install.text', instructions: ' # Do it\n' } });
+    expect(status).toBe(201);
+    expect(await get(body.id as string)).toMatchObject({
+      kind: 'instructions',
+      handler: '# Do it',
+      sourceProvider: 'local',
+      policy: 'auto',
+    });
+  });
+
+  it.each([
+    ['handlerCode', { instructions: '# Do it' }],
+    ['instructions', { instructions: ' ' }],
+    ['instructions', { instructions: 'a\0' }],
+    ['instructions', { instructions: 'a'.repeat(262_145) }],
+    ['instructions', { instructions: 7 }],
+    ['instructions', { instructions: null }],
+    ['idempotent', { idempotent: 'true' }],
+    ['idempotent', { idempotent: null }],
+  ] as [string, JsonObject][])('refuses a bad %s beside a handler: %.60j', async (path, fields) => {
+    const { status, body } = await install({ name: 'install.both', ...fields });
+    expect([status, (body.details as { path: string }[])[0]?.path]).toEqual([400, path]);
+  });
+
+  it('installs what may be repeated, and changes that', async () => {
+    const id = await installed({ name: 'install.again', idempotent: true });
+    expect(await get(id)).toMatchObject({ idempotent: true });
+    expect((await put(id, { idempotent: false })).body).toEqual({ success: true, idempotent: false });
+    expect(await get(id)).toMatchObject({ idempotent: false });
+    expect(await put(await idOfBuiltin('http_request'), { idempotent: true })).toMatchObject({
+      status: 400,
+      body: { error: 'idempotent: the idempotent of a built-in skill cannot be changed' },
+    });
+  });
+
   it('answers 409 to the same name and version of the same owner, and installs other versions and owners', async () => {
     await install({ name: 'install.same' });
     const { status, body } = await install({ name: 'install.same' });
@@ -80,8 +118,8 @@ describe('POST /api/skills/install', () => {
 
   it('lists the handlers when it knows none of that name', async () => {
     const { status, body } = await install({ name: 'install.code', handlerCode: 'return process.env' });
-    expect([status, body.code, body.details]).toEqual([400, 'unknown_handler', ['echo-handler', 'reverse-text']]);
-    expect(body.error).toContain('echo-handler, reverse-text');
+    expect([status, body.code, body.details]).toEqual([400, 'unknown_handler', [...handlers.keys()]]);
+    expect(body.error).toContain([...handlers.keys()].join(', '));
   });
 
   it.each(['nobody', 'anonymous', "system' --"])('refuses the owner %j', async (apiKeyId) => {
