@@ -37,7 +37,7 @@ async function runTests(): Promise<Counts> {
 
 /** Everything that must hold, cheapest first; one failure does not hide the next. */
 async function runAll(): Promise<Counts[]> {
-  if (!(await run('dev/setup.mjs', ['--require-docker']))) {
+  if (!(await run('dev/setup.mjs', ['--require-docker', '--browser']))) {
     console.error('the tests need Docker: see above what to do');
     return [{ passed: 0, failed: 1 }];
   }

@@ -124,13 +124,11 @@ export function runBrowser(
       container.removed.catch(() => 137),
       new Promise<number>((done) => setTimeout(done, KILL_TIMEOUT_MS, 137)),
     ]);
-    if (startedAt === undefined) {
-      const cause = new Error(stderr.text);
-      return settle(new HostError('internal_error', 'The browser could not be started', { cause }));
-    }
+    // No page has been opened yet, so that what the driver says may be logged.
+    const cause = startedAt === undefined && new Error(stderr.text);
+    if (cause) return settle(new HostError('internal_error', 'The browser could not be started', { cause }));
     const oomKilled = await engine.wasOutOfMemory(containerId, takenAt, Date.now() + OOM_EVENT_MS).catch(() => false);
-    killed = !oomKilled;
-    settle({ exitCode, oomKilled });
+    settle(oomKilled ? { exitCode, oomKilled } : new HostError('internal_error', 'The browser was lost'));
   }
 
   session.on('error', () => stream.destroy());

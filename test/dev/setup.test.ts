@@ -321,7 +321,7 @@ describe('node dev/setup.mjs', () => {
 
   it('refuses an option that it does not know', async () => {
     const { code, output } = await setUp(['--fast'], {});
-    expect(output).toBe('setup: failed: unknown option --fast; known are --pull and --require-docker\n');
+    expect(output).toBe('setup: failed: unknown option --fast; known are --browser, --pull, --require-docker\n');
     expect(code).toBe(1);
   });
 });
