@@ -1,5 +1,5 @@
 // How long AUTO scoring takes, by the number of skills and the length of the request: npx node bench/scoring.ts
-import { buildScoringIndex, type ScoringContext, selectAutoSkills } from '../src/skills/scoring.ts';
+import { buildScoringIndex, createScoringMemory, type ScoringContext, selectAutoSkills } from '../src/skills/scoring.ts';
 import type { Skill } from '../src/skills/skill.ts';
 
 const ROUNDS = 60;
@@ -59,15 +59,15 @@ interface Case {
   samplesMs: number[];
 }
 
-const createCase = (label: string, skills: readonly Skill[], contexts: readonly ScoringContext[]): Case => {
-  const index = buildScoringIndex(skills);
+const createCase = (label: string, skills: readonly Skill[], contexts: readonly ScoringContext[], remembers = false): Case => {
+  const index = buildScoringIndex(skills, createScoringMemory(remembers ? undefined : 0));
   let turn = 0;
   const run = () => selectAutoSkills(index, contexts[turn++ % contexts.length]!, LIMITS).length;
   return { label, run, samplesMs: [] };
 };
 
 const contextsOf = (length: number): ScoringContext[] =>
-  times(CONTEXT_COUNT, () => ({ text: prose(length), provider: 'openai', backgroundReason: undefined }));
+  times(CONTEXT_COUNT, () => ({ texts: [prose(length)], provider: 'openai', backgroundReason: undefined }));
 
 function measure({ run, samplesMs }: Case): void {
   let count = 0;
@@ -88,6 +88,7 @@ const cases = (['distinct', 'shared'] as const).flatMap((kind) => {
   const skills = times(10_000, (number) => makeSkill(kind, number));
   return [
     ...[100, 1_000, 10_000].map((count) => createCase(`${kind}, ${count} skills, 4 KiB`, skills.slice(0, count), small)),
+    createCase(`${kind}, 10000 skills, 4 KiB, seen before`, skills, small, true),
     createCase(`${kind}, 20 skills, 1 MiB`, skills.slice(0, 20), large),
   ];
 });

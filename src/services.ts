@@ -29,6 +29,8 @@ import { createSandboxClient, type SandboxClient } from './sandbox/client.ts';
 import { builtinSkills } from './skills/builtin/index.ts';
 import type { Workspace } from './skills/define.ts';
 import { createRegistry, type Registry } from './skills/registry.ts';
+import { createScoringMemory } from './skills/scoring.ts';
+import type { Skill } from './skills/skill.ts';
 import type { SkillStore } from './skills/skill-store.ts';
 import { createWebSearch } from './web-search/create-web-search.ts';
 import { createWebhookHandler } from './webhooks/create-webhook-handler.ts';
@@ -78,12 +80,16 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const settingsRepository = createSettingsRepository(db, log);
   const settings = createCachedSettings(settingsRepository, { now });
   const suspendedTurns = createSuspendedTurnRepository(db, { now: date });
-  const registry = createRegistry({ skills, compile: compileSkillOffers, now: date, newId, log });
+  const scoringMemory = createScoringMemory();
+  const compile = (visible: readonly Skill[]) => compileSkillOffers(visible, scoringMemory);
+  const registry = createRegistry({ skills, compile, now: date, newId, log });
   const sandbox = createSandboxClient({ ...config.sandbox, fetch, now, newId, random });
   const registered = new Map(handlers);
   const webhooks = createWebhookRepository(db);
   const findHandler = (name: string) => registered.get(name) ?? createWebhookHandler(name, { webhooks, now: date, newId });
-  const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl: config.dnsOverHttpsUrl });
+  const { publicNetwork, dnsOverHttpsUrl } = config;
+  const siteFetch: typeof fetch = (input, init) => (publicNetwork === undefined ? fetch(input, init) : publicNetwork.fetch(input, init));
+  const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl, siteFetch });
   const webSearchFor = createWebSearch({ providers: config.searchProviders, fetch, now, log });
 
   /** The quota is read for each write, so that a change of it holds at once. */

@@ -1,7 +1,7 @@
 import type { WireFormat } from '../env.ts';
 import type { JsonObject } from '../json.ts';
 import type { ProviderAdapter } from '../providers/adapter.ts';
-import { buildScoringIndex, type ScoringIndex } from '../skills/scoring.ts';
+import { buildScoringIndex, type ScoringIndex, type ScoringMemory } from '../skills/scoring.ts';
 import { resolveVersion } from '../skills/semver.ts';
 import { isExecutable, type Skill, skillKey } from '../skills/skill.ts';
 import { toolName } from '../skills/tool-name.ts';
@@ -44,13 +44,13 @@ function chooseVersions(skills: readonly Skill[]): Skill[] {
 }
 
 /** Compiles the skills that models may be offered: executable, and not only for explicit calls. */
-export async function compileSkillOffers(skills: readonly Skill[]): Promise<SkillOffers> {
+export async function compileSkillOffers(skills: readonly Skill[], memory: ScoringMemory): Promise<SkillOffers> {
   const builtins = skills.filter(({ kind }) => kind === 'builtin');
-  const [all, builtinOnly] = await Promise.all([compileOfferedSkills(skills), compileOfferedSkills(builtins)]);
+  const [all, builtinOnly] = await Promise.all([compileOfferedSkills(skills, memory), compileOfferedSkills(builtins, memory)]);
   return { all, builtinOnly };
 }
 
-async function compileOfferedSkills(skills: readonly Skill[]): Promise<OfferedSkills> {
+async function compileOfferedSkills(skills: readonly Skill[], memory: ScoringMemory): Promise<OfferedSkills> {
   const chosen = chooseVersions(skills.filter((skill) => isExecutable(skill) && skill.policy !== 'manual'));
   const offered = await Promise.all(
     chosen.map(async (skill): Promise<OfferedSkill> => {
@@ -69,7 +69,7 @@ async function compileOfferedSkills(skills: readonly Skill[]): Promise<OfferedSk
   const auto = chosen.filter((skill) => skill.mode === 'auto');
   return {
     on: offered.filter((entry) => entry.skill.mode === 'on').sort(byKey),
-    auto: auto.length > 0 ? buildScoringIndex(auto) : undefined,
+    auto: auto.length > 0 ? buildScoringIndex(auto, memory) : undefined,
     of: (skill) => bySkill.get(skill),
   };
 }

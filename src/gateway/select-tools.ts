@@ -36,8 +36,8 @@ function scoreAutoSkills(offered: OfferedSkills, { facts, headers, adapter, upst
     systemText: facts.systemText,
     userMessageCount: facts.userMessageCount,
   });
-  const text = [adapter.format, upstreamFormat, backgroundReason ?? '', ...facts.texts].join('\n');
-  return selectAutoSkills(offered.auto, { text, provider: adapter.hint, backgroundReason }, { minScore, maxSkills });
+  const texts = [[adapter.format, upstreamFormat, backgroundReason ?? ''].join('\n'), ...facts.texts];
+  return selectAutoSkills(offered.auto, { texts, provider: adapter.hint, backgroundReason }, { minScore, maxSkills });
 }
 
 /** Chooses the skills for a request; undefined when it gets none. A name that the client uses stays the client's. */

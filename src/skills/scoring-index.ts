@@ -1,4 +1,5 @@
 import type { BackgroundReason } from './background-reason.ts';
+import { createScoringMemory, type ScoringMemory } from './scoring-memory.ts';
 import type { HintedProvider } from './scoring-points.ts';
 import { createTally } from './scoring-postings.ts';
 import { createSearch } from './scoring-search.ts';
@@ -8,8 +9,8 @@ import type { Skill } from './skill.ts';
 
 /** What a request tells about the skills it needs. */
 export interface ScoringContext {
-  /** Model, formats, background reason, system text and messages, joined by something that is no letter; any case. */
-  text: string;
+  /** Model, formats, background reason, system text and messages; any case. */
+  texts: readonly string[];
   /** Who answers the request; undefined for a provider that no hint tag speaks of. */
   provider: HintedProvider | undefined;
   backgroundReason: BackgroundReason | undefined;
@@ -57,22 +58,22 @@ function createShortlist(limit: number) {
 }
 
 /** Compiles the skills that may be offered. Costs some milliseconds for a thousand skills; done once per load of the registry. */
-export function buildScoringIndex(unordered: readonly Skill[]): ScoringIndex {
+export function buildScoringIndex(unordered: readonly Skill[], memory: ScoringMemory = createScoringMemory()): ScoringIndex {
   const skills = unordered.toSorted(compareStanding);
   const signals = collectSignals(skills);
   const standingFor = createStandings(signals.words);
   const tally = createTally(skills.length);
-  const search = createSearch(signals, tally);
+  const search = createSearch(signals, tally, memory);
 
   /** Offers the ranks of all skills that the text speaks of, and of the first `limit` others, where the score is high enough. */
   function rank(
-    { text, provider, backgroundReason }: ScoringContext,
+    { texts, provider, backgroundReason }: ScoringContext,
     minScore: number,
     limit: number,
     offer: (rank: number) => void,
   ): void {
     const standing = standingFor(provider, backgroundReason);
-    search(text);
+    search(texts);
     const { points, touched, touchedCount, isTouched, everyone } = tally;
     for (let place = 0; place < touchedCount; place++) {
       const skill = touched[place]!;

@@ -8,7 +8,8 @@ export function pathTo(path: string, key: string | number): string {
   return /^[A-Za-z_$][A-Za-z0-9_$-]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
-export const invalidSchema = (path: string, fault: string): AppError => new AppError('invalid_request', `${path}: ${fault}`, { path });
+export const invalidSchema = (path: string, fault: string): AppError =>
+  new AppError('invalid_request', `${path}: ${fault}`, [{ path, message: fault }]);
 
 /** Kinds whose right values are not shorthand: by one of these, or by a type among nothing but keywords, an object is known as a schema. */
 const TELLING_KINDS: readonly (KeywordKind | undefined)[] = [

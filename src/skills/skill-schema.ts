@@ -1,4 +1,3 @@
-import { AppError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { SkillSchema } from './skill.ts';
 import { checkSchema } from './skill-schema-check.ts';
@@ -45,7 +44,7 @@ function readInput(value: JsonValue, path: string): JsonObject {
  * the first fault, which is also in its details: `schema.input.properties.text.type: must be …`.
  */
 export function normalizeSkillSchema(schema: JsonValue): SkillSchema {
-  if (!isJsonObject(schema)) throw new AppError('invalid_request', 'schema: must be an object with input and output', { path: 'schema' });
+  if (!isJsonObject(schema)) throw invalidSchema('schema', 'must be an object with input and output');
   for (const key of Object.keys(schema)) {
     if (key !== 'input' && key !== 'output') throw invalidSchema(pathTo('schema', key), 'is not known; a schema has input and output');
   }

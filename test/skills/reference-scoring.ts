@@ -58,7 +58,8 @@ function standsWhole(name: string, context: string): boolean {
 
 const HINTS = { openai: ['openai', 'gpt'], anthropic: ['anthropic', 'claude'], google: ['google', 'gemini'] };
 
-export function referenceScore(skill: Skill, { text, provider, backgroundReason }: ScoringContext): number {
+export function referenceScore(skill: Skill, { texts, provider, backgroundReason }: ScoringContext): number {
+  const text = texts.join('\n');
   const context = fold(text);
   const contextTokens = tokens(text);
   const tags = [...new Set(skill.tags.map((tag) => fold(tag).trim()))].filter((tag) => tag.length > 0);

@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/db/client.ts';
 import { createSkillRepository } from '../../src/db/skill-repository.ts';
 import { compileSkillOffers } from '../../src/gateway/offered-skills.ts';
 import { createRegistry, type NewSkill, type Registry } from '../../src/skills/registry.ts';
+import { createScoringMemory } from '../../src/skills/scoring.ts';
 import type { Skill } from '../../src/skills/skill.ts';
 import { collectLog } from '../support/collect-log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -142,7 +143,7 @@ describe('catalogue', () => {
   it('offers the others although a row that came from elsewhere has a name or version like none of ours', async () => {
     const { log } = collectLog();
     const gateway = createRegistry({
-      ...{ compile: compileSkillOffers, now: () => new Date(time), newId: () => 'x', log },
+      ...{ compile: (visible) => compileSkillOffers(visible, createScoringMemory()), now: () => new Date(time), newId: () => 'x', log },
       skills: createSkillRepository(database.db, log),
     });
     const odd = await registry.install(newSkill({ name: 'odd', mode: 'auto' }));

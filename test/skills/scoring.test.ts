@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildScoringIndex, type ScoringContext, selectAutoSkills } from '../../src/skills/scoring.ts';
+import { buildScoringIndex, createScoringMemory, type ScoringContext, selectAutoSkills } from '../../src/skills/scoring.ts';
 import type { Skill } from '../../src/skills/skill.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { referenceRanking, referenceScore } from './reference-scoring.ts';
@@ -10,7 +10,7 @@ const DEFAULTS = { minScore: 3, maxSkills: 5 };
 const skill = (fields: Partial<Skill>): Skill => makeSkill({ name: 'zzz', description: '', mode: 'auto', ...fields });
 
 const context = (text: string, more: Partial<ScoringContext> = {}): ScoringContext => ({
-  text,
+  texts: [text],
   provider: 'openai',
   backgroundReason: undefined,
   ...more,
@@ -232,6 +232,12 @@ describe('selectAutoSkills', () => {
     expect(select([weather], DEFAULTS, '')).toEqual([]);
   });
 
+  it('counts once what stands in several texts, and finds a tag with a line break across two', () => {
+    const index = buildScoringIndex([skill({ name: 'breaks', tags: ['one\ntwo'], description: 'weather' })]);
+    const scoreOfTexts = (...texts: string[]) => index.score({ texts, provider: 'openai', backgroundReason: undefined })[0]?.score;
+    expect([scoreOfTexts('weather', 'weather'), scoreOfTexts('one', 'two'), scoreOfTexts('two', 'one')]).toEqual([1, 3, undefined]);
+  });
+
   it('forgets one request before the next', () => {
     const index = buildScoringIndex([issueSearch, pdfTools, weather]);
     const asked = [context('weather'), context('été pdf'), context('github'), context(''), context('pdf 天気')];
@@ -301,7 +307,14 @@ describe('the index and the plain rules', () => {
     { maxLength: 12, selector: (each) => each.name },
   );
   const asked = fc.record({
-    text: fc.oneof({ weight: 4, arbitrary: phrase(25) }, { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) }),
+    texts: fc.array(
+      fc.oneof(
+        { weight: 4, arbitrary: phrase(25) },
+        { weight: 2, arbitrary: phrase(25).map((text) => `${text} `.repeat(5)) },
+        { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 30 }) },
+      ),
+      { maxLength: 4 },
+    ),
     provider: fc.constantFrom('openai', 'anthropic', 'google', undefined),
     backgroundReason: fc.constantFrom('header_background', 'low_max_tokens', 'system_prompt_pattern', undefined),
   });
@@ -309,8 +322,9 @@ describe('the index and the plain rules', () => {
   it('agree on every score and on the order', () => {
     fc.assert(
       fc.property(skills, fc.array(asked, { minLength: 1, maxLength: 4 }), fc.nat(6), fc.nat(6), (given, contexts, minScore, maxSkills) => {
-        const index = buildScoringIndex(given);
-        for (const each of contexts) {
+        // So little that some of the texts are remembered and some are not.
+        const index = buildScoringIndex(given, createScoringMemory(1_000));
+        for (const each of [...contexts, ...contexts]) {
           const expected = referenceRanking(given, each);
           expect(index.score(each)).toEqual(expected);
           const offered = expected.filter(({ score }) => score >= minScore).slice(0, maxSkills);

@@ -14,7 +14,7 @@ function faultOf(schema: JsonValue): string {
     expect(error).toBeInstanceOf(AppError);
     const { code, message, details } = error as AppError;
     expect(code).toBe('invalid_request');
-    expect(message.startsWith(`${(details as JsonObject).path}: `)).toBe(true);
+    expect((details as JsonObject[]).map((fault) => `${fault.path}: ${fault.message}`)).toEqual([message]);
     return message;
   }
   throw new Error('The schema was accepted');

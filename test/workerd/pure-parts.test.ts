@@ -18,11 +18,11 @@ describe('in workerd', () => {
     const weather = makeSkill({ name: '天気', description: '東京の天気予報', tags: ['天気'] });
     const index = buildScoringIndex([issues, weather]);
     const score = (text: string) =>
-      index.score({ text, provider: 'openai', backgroundReason: undefined }).map(({ skill, score }) => [skill.name, score]);
+      index.score({ texts: [text], provider: 'openai', backgroundReason: undefined }).map(({ skill, score }) => [skill.name, score]);
     expect(score('Please search github issues for flaky tests')).toEqual([['issueSearch', 14]]);
     const chosen = selectAutoSkills(
       index,
-      { text: '東京の天気を教えて', provider: 'openai', backgroundReason: undefined },
+      { texts: ['東京の天気を教えて'], provider: 'openai', backgroundReason: undefined },
       { minScore: 3, maxSkills: 5 },
     );
     expect(chosen.map(({ name }) => name)).toEqual(['天気']);

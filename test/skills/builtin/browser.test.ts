@@ -104,10 +104,7 @@ describe('browser', () => {
       { action: 'type', selector: '#q', text: 'edge\n', url: null },
       { action: 'extract', selector: null },
     ];
-    const expected = [
-      { action: 'type', selector: '#q', text: 'edge\n' },
-      { action: 'extract' },
-    ];
+    const expected = [{ action: 'type', selector: '#q', text: 'edge\n' }, { action: 'extract' }];
     expect(await stepsOf({ url: URL, steps })).toEqual([{ action: 'navigate', url: URL }, ...expected]);
     expect(await stepsOf({ action: 'click', url: URL, selector: '#open', steps })).toEqual([
       { action: 'click', url: URL, selector: '#open' },
