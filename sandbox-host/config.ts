@@ -1,7 +1,8 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { z } from 'zod';
 import { allowedImages } from '../src/contract/images.ts';
-import { skillsEnvironment } from '../src/contract/limits.ts';
+import { flag, skillsEnvironment } from '../src/contract/limits.ts';
+import type { WarmLimits } from './warm-source.ts';
 
 export interface HostConfig {
   address: string;
@@ -12,6 +13,7 @@ export interface HostConfig {
   socketPath: string;
   maxConcurrent: number;
   maxQueue: number;
+  warm: WarmLimits;
   images: readonly string[];
   networkAllowed: boolean;
   maxOutputChars: number;
@@ -41,6 +43,10 @@ const environment = skillsEnvironment.extend({
     .default('unix:///var/run/docker.sock'),
   SANDBOX_MAX_CONCURRENT: count(1, 1_000).optional(),
   SANDBOX_MAX_QUEUE: count(0, 10_000).default(32),
+  SANDBOX_WARM_MIN: count(0, 100).default(1),
+  SANDBOX_WARM_MAX: count(0, 1_000).optional(),
+  SANDBOX_WARM_MAX_AGE_SECONDS: count(1, 86_400).default(600),
+  SANDBOX_WARM_NETWORK: flag.default(false),
   BROWSER_IMAGE: z.string().min(1).max(255).optional(),
   BROWSER_MAX_CONCURRENT: count(1, 1_000).optional(),
   BROWSER_CPU_LIMIT: count(100, 8_000).default(1_000),
@@ -53,6 +59,9 @@ const defaultConcurrency = () => Math.max(1, Math.min(10 * availableParallelism(
 /** A browser for each CPU, as far as they fit into a quarter of the memory. */
 const defaultBrowsers = (memoryMb: number) =>
   Math.max(1, Math.min(availableParallelism(), Math.floor(totalmem() / 4 / (memoryMb * 1_048_576))));
+
+/** Eight a core, which two seconds of as many runs as a core can start use up; each takes some 10 MiB while it waits. */
+const defaultWarm = () => Math.max(1, Math.min(8 * availableParallelism(), Math.floor(totalmem() / 16 / 16_777_216)));
 
 /** Reads the environment; an empty variable counts as not set. Throws an Error with one line per bad variable, never its value. */
 export function readHostConfig(variables: Record<string, string | undefined>): HostConfig {
@@ -68,6 +77,12 @@ export function readHostConfig(variables: Record<string, string | undefined>): H
     socketPath: env.DOCKER_HOST.slice('unix://'.length),
     maxConcurrent: env.SANDBOX_MAX_CONCURRENT ?? defaultConcurrency(),
     maxQueue: env.SANDBOX_MAX_QUEUE,
+    warm: {
+      minWarm: env.SANDBOX_WARM_MIN,
+      maxWarm: env.SANDBOX_WARM_MAX ?? defaultWarm(),
+      maxWarmAgeMs: env.SANDBOX_WARM_MAX_AGE_SECONDS * 1_000,
+      isNetworkWarm: env.SANDBOX_WARM_NETWORK,
+    },
     images: allowedImages(env.SKILLS_ALLOWED_SANDBOX_IMAGES),
     networkAllowed: env.SKILLS_SANDBOX_NETWORK_ENABLED,
     maxOutputChars: env.SKILLS_MAX_SANDBOX_OUTPUT_CHARS,

@@ -5,7 +5,6 @@ import { createRequestVerifier } from './auth.ts';
 import { createBrowserRuns } from './browser/browser-runs.ts';
 import { createEgress, type Egress } from './browser/egress.ts';
 import type { HostConfig } from './config.ts';
-import { createColdSource } from './container-source.ts';
 import { createDockerEngine } from './docker-engine.ts';
 import type { Logger } from './logger.ts';
 import { outcomeOf, RunMetrics } from './metrics.ts';
@@ -15,6 +14,7 @@ import { runProgram } from './run-program.ts';
 import { RunRegistry } from './run-registry.ts';
 import { SandboxRunner } from './sandbox-runner.ts';
 import { createServer } from './server.ts';
+import { WarmSource } from './warm-source.ts';
 
 export interface SandboxHost {
   app: ReturnType<typeof createServer>;
@@ -23,9 +23,13 @@ export interface SandboxHost {
   killAll(): Promise<void>;
   /** Removes what an earlier life of this host left; resolves with the number of containers. */
   sweep(): Promise<number>;
+  /** Keeps containers ready from now on. */
+  warmUp(): void;
   /** Takes no more runs, lets those that run go on for at most `graceMs`, then kills them. Resolves when no container is left. */
   drain(graceMs: number): Promise<void>;
 }
+
+const STARTS_PER_CPU = 2;
 
 /** Puts a sandbox-host together. */
 export function createHost(config: HostConfig, bootId: string, log: Logger, egress: Egress = createEgress()): SandboxHost {
@@ -33,13 +37,11 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
   const engine = createDockerEngine(config.socketPath);
   const queue = new AdmissionQueue(config);
   const metrics = new RunMetrics();
-  const runner = new SandboxRunner({
-    engine,
-    source: createColdSource(engine, identity),
-    queue,
-    drive: (...run) => runProgram(engine, ...run),
-  });
   const now = () => Date.now();
+  const cpus = availableParallelism();
+  const { images, warm: limits } = config;
+  const source = new WarmSource({ engine, identity, limits, images, maxStarting: STARTS_PER_CPU * cpus, now, log });
+  const runner = new SandboxRunner({ engine, source, queue, drive: (...run) => runProgram(engine, ...run) });
 
   const registry = new RunRegistry({
     now,
@@ -74,8 +76,9 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
 
   const app = createServer({
     config,
-    cpus: availableParallelism(),
+    cpus,
     runner,
+    source,
     registry,
     browsers,
     queue,
@@ -92,11 +95,14 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
     runner,
     killAll,
     sweep: () => removeLeftovers(engine, identity),
+    warmUp: () => source.open(),
     async drain(graceMs) {
       queue.close();
       browsers.close();
+      const retired = source.retire();
       await Promise.all([runner.idle(graceMs), browsers.idle(graceMs)]);
       await killAll();
+      await retired;
     },
   };
 }

@@ -44,6 +44,7 @@ await sweep();
 
 const server = serve({ fetch: host.app.fetch, hostname: config.address, port: config.port }, ({ address, port }) => {
   log('info', 'sandbox.host.ready', { address, port, hostId: config.hostId, capacity: config.maxConcurrent });
+  host.warmUp();
 }) as Server;
 server.on('error', (error) => {
   process.stderr.write(`SANDBOX_PORT: cannot listen on ${config.address}:${config.port}: ${error.message}\n`);

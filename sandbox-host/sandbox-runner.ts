@@ -2,6 +2,7 @@ import type { OutputStream, RunRequest, RunResult } from '../src/contract/runs.t
 import type { AdmissionQueue } from './admission-queue.ts';
 import type { StartedContainer } from './container-source.ts';
 import type { DockerEngine } from './docker-engine.ts';
+import { HostError } from './host-error.ts';
 import type { ProgramResult, ProgramWatcher } from './run-program.ts';
 
 /** What a run needs besides its image, command and environment. */
@@ -41,6 +42,8 @@ const KILLED_BEFORE_START = {
 } as const;
 
 const wasKilled = Symbol('killed');
+
+const isUnavailable = (error: unknown): boolean => error instanceof HostError && error.code === 'docker_unavailable';
 
 /** What the life of a run needs to know of its container. */
 export type RunContainer = Pick<StartedContainer, 'containerId' | 'removed' | 'warm'>;
@@ -91,15 +94,24 @@ export class SandboxRunner<Container extends RunContainer = StartedContainer> {
     try {
       release = await this.#queue.acquire(controller.signal);
       const queuedMs = Date.now() - queuedAt;
-      container = await this.#source.take(request);
-      const { containerId, warm } = container;
-      this.#containers.set(containerId, { runId: request.id, containerId, image, takenAt: Date.now() });
-      const result = await this.#drive(container, request, {
+      let hasStarted = false;
+      const watcher: ProgramWatcher = {
         signal: controller.signal,
-        onStart: () => onStart?.(),
+        onStart() {
+          hasStarted = true;
+          onStart?.();
+        },
         onOutput: (stream, text) => onOutput?.(stream, text),
+      };
+      container = await this.#take(request);
+      const result = await this.#drive(container, request, watcher).catch(async (error) => {
+        // One that died while it waited has not seen the run, which must not fail for that.
+        if (!container?.warm || hasStarted || !isUnavailable(error)) throw error;
+        await this.#clear(container);
+        container = await this.#take(request);
+        return this.#drive(container, request, watcher);
       });
-      return { id: request.id, ...result, queuedMs, warm };
+      return { id: request.id, ...result, queuedMs, warm: container.warm };
     } catch (error) {
       if (error === wasKilled) return { id: request.id, ...KILLED_BEFORE_START, files: [], queuedMs: Date.now() - queuedAt };
       throw error;
@@ -133,6 +145,13 @@ export class SandboxRunner<Container extends RunContainer = StartedContainer> {
     const timer = setTimeout(resolve, timeoutMs);
     await Promise.race([timeout, Promise.all([...this.#active.values()].map(({ gone }) => gone))]);
     clearTimeout(timer);
+  }
+
+  async #take(request: RunRequest): Promise<Container> {
+    const container = await this.#source.take(request);
+    const { containerId } = container;
+    this.#containers.set(containerId, { runId: request.id, containerId, image: request.image, takenAt: Date.now() });
+    return container;
   }
 
   /** Sees to it that a container goes, with force when it does not by itself. */

@@ -24,12 +24,14 @@ import type { RunMetrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 import type { RegisteredRun, RunRegistry } from './run-registry.ts';
 import type { SandboxRunner } from './sandbox-runner.ts';
+import type { WarmSource } from './warm-source.ts';
 
 export interface ServerParts {
   config: Pick<HostConfig, 'hostId' | 'images' | 'networkAllowed' | 'maxOutputChars' | 'maxFileBytes'>;
   /** CPUs of the machine. */
   cpus: number;
   runner: Pick<SandboxRunner, 'kill' | 'killAll' | 'runningContainers'>;
+  source: Pick<WarmSource, 'counts' | 'kinds'>;
   registry: RunRegistry;
   browsers: Pick<BrowserRuns, 'join' | 'kill' | 'killAll' | 'active' | 'containers'>;
   queue: AdmissionQueue;
@@ -99,7 +101,7 @@ const describeError = (error: unknown) =>
 
 /** The sandbox-host's HTTP interface. Everything under `/v1` has to be signed. */
 export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint8Array<ArrayBuffer> } }> {
-  const { config, runner, registry, browsers, queue, metrics, log } = parts;
+  const { config, runner, source, registry, browsers, queue, metrics, log } = parts;
   const app = new Hono<{ Variables: { body: Uint8Array<ArrayBuffer> } }>();
 
   app.use(async (c, next) => {
@@ -150,12 +152,13 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
       running: queue.admitted,
       waiting: queue.waiting,
       capacity: queue.maxConcurrent,
+      warm: source.counts,
     }),
   );
   app.get(READY_PATH, async (c) => {
     const readiness = await parts.readiness();
     const ready = readiness.ready && !queue.closed;
-    return c.json({ ...readiness, ready, draining: queue.closed }, ready ? 200 : 503);
+    return c.json({ ...readiness, ready, draining: queue.closed, warm: source.counts.ready }, ready ? 200 : 503);
   });
   app.get('/metrics', (c) =>
     c.body(

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 
-const flag = z.enum(['1', 'true', '0', 'false', '']).transform((value) => value === '1' || value === 'true');
+/** A switch: `1` or `true` turn it on, `0`, `false` and nothing off. */
+export const flag = z.enum(['1', 'true', '0', 'false', '']).transform((value) => value === '1' || value === 'true');
 const count = (fallback: number, min: number, max: number) =>
   z.string().regex(/^\d+$/, 'Use a whole number').transform(Number).pipe(z.int().min(min).max(max)).default(fallback);
 

@@ -16,6 +16,8 @@ async function startHost(variables: Record<string, string> = {}) {
     SANDBOX_SECRET: TEST_SECRET,
     SANDBOX_HOST_ID: hostId,
     DOCKER_HOST: `unix://${socketPath}`,
+    // What is to be there when a test looks is what it asked for.
+    SANDBOX_WARM_MAX: '0',
     ...variables,
   });
   started.push(host);
@@ -227,11 +229,17 @@ describe('a sandbox-host', () => {
     const ready = await startHost({ SKILLS_ALLOWED_SANDBOX_IMAGES: 'omniroute.invalid/none:1' });
     const answer = await fetch(`${ready.url}/readyz`);
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({ ready: true, docker: true, missingImages: ['omniroute.invalid/none:1'], draining: false });
+    expect(await answer.json()).toEqual({
+      ready: true,
+      docker: true,
+      missingImages: ['omniroute.invalid/none:1'],
+      draining: false,
+      warm: 0,
+    });
     const alone = await startHost({ DOCKER_HOST: 'unix:///nonexistent/docker.sock' });
     const refusal = await fetch(`${alone.url}/readyz`);
     expect(refusal.status).toBe(503);
-    expect(await refusal.json()).toEqual({ ready: false, docker: false, missingImages: [], draining: false });
+    expect(await refusal.json()).toEqual({ ready: false, docker: false, missingImages: [], draining: false, warm: 0 });
     const run = await alone.run({ command: ['true'] });
     expect(run.status).toBe(503);
     expect(await run.json()).toEqual({ code: 'docker_unavailable', error: 'Docker does not answer' });

@@ -173,6 +173,7 @@ describe('GET /healthz and /readyz', () => {
       running: 0,
       waiting: 0,
       capacity: 4,
+      warm: { ready: 1, making: 0, target: 2 },
     });
     queue.close();
     expect(await (await app.request('/healthz')).json()).toMatchObject({ status: 'draining' });
@@ -183,6 +184,6 @@ describe('GET /healthz and /readyz', () => {
     const readiness = async () => ({ ready: false, docker: true, missingImages: ['alpine:3.20'] });
     const response = await createTestServer(echo, { readiness }).app.request('/readyz');
     expect(response.status).toBe(503);
-    expect(await response.json()).toEqual({ ready: false, docker: true, missingImages: ['alpine:3.20'], draining: false });
+    expect(await response.json()).toEqual({ ready: false, docker: true, missingImages: ['alpine:3.20'], draining: false, warm: 1 });
   });
 });

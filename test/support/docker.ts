@@ -28,13 +28,14 @@ export interface TestRun extends Partial<Omit<RunConfig, 'limits'>> {
 
 export const newRunId = () => `test-${randomUUID()}`;
 
-/** A sandbox-host in this process, on the real Docker, with an id of its own. */
+/** A sandbox-host in this process, on the real Docker, with an id of its own, that keeps no containers ready unless it is told to. */
 export function createTestHost(variables: Record<string, string> = {}): TestHost {
   const hostId = `test-${randomUUID()}`;
   const config = readHostConfig({
     SANDBOX_SECRET: TEST_SECRET,
     SANDBOX_HOST_ID: hostId,
     DOCKER_HOST: `unix://${socketPath}`,
+    SANDBOX_WARM_MAX: '0',
     ...variables,
   });
   const host = createHost(config, randomUUID(), () => undefined);

@@ -35,6 +35,7 @@ export function createTestServer(start: StartRun, change: Partial<ServerParts> =
     config: { hostId: 'in-process', images: ['alpine:3.20'], networkAllowed: false, maxOutputChars: 1_000, maxFileBytes: 2_000 },
     cpus: 2,
     runner: { kill, killAll: async () => 0, runningContainers: [] },
+    source: { counts: { ready: 1, making: 0, target: 2 }, kinds: [] },
     registry: new RunRegistry({ start, kill, now: () => Date.now() }),
     browsers: {
       join: () => Promise.reject(new Error('The test expects no browser')),
