@@ -20,10 +20,14 @@ const planRateLimiter = (limit: number, period: string | undefined) => ({
   simple: { limit, period: period === '60' ? (60 as const) : (10 as const) },
 });
 
+/** Refuses to connect to what is not public, whatever a name means by then. Miniflare lets the worker itself reach the machine's own servers. */
+const PUBLIC_NETWORK = { type: 'network' as const, allow: ['public'], deny: [], tlsOptions: { trustBrowserCas: true } };
+
 /** Runs a worker in workerd. Its scheduled handler is called by GET /cdn-cgi/local/scheduled. */
 export async function startWorker({ port, variables, rateLimit, entry, onCrash }: WorkerOptions): Promise<Miniflare> {
   const texts = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, { type: 'text' as const, value }]));
-  const env = rateLimit === undefined ? texts : { ...texts, RATE_LIMITER: planRateLimiter(rateLimit, variables.RATE_LIMIT_PERIOD_SECONDS) };
+  const own = { ...texts, PUBLIC_NETWORK };
+  const env = rateLimit === undefined ? own : { ...own, RATE_LIMITER: planRateLimiter(rateLimit, variables.RATE_LIMIT_PERIOD_SECONDS) };
   const options: MiniflareOptions = {
     host: HOST,
     port,

@@ -31,6 +31,11 @@ export interface RateLimiter {
   limit(options: { key: string }): Promise<{ success: boolean }>;
 }
 
+/** A way into a network (developers.cloudflare.com/workers/runtime-apis/bindings). */
+export interface NetworkBinding {
+  fetch: typeof fetch;
+}
+
 export type SearchProviderName = 'brave' | 'tavily' | 'serper' | 'exa' | 'searxng';
 
 /** One service that `web_search` asks. */
@@ -49,6 +54,8 @@ export interface Config {
   sandbox: { pools: SandboxPool[]; secret: string | undefined };
   limits: SkillLimits;
   dnsOverHttpsUrl: string;
+  /** The network that `http_request` uses, where there is one that leads to public addresses alone. */
+  publicNetwork: NetworkBinding | undefined;
   /** In the order in which they are asked. */
   searchProviders: SearchProviderConfig[];
   /** Undefined where there is no such binding: nobody is limited. */
@@ -96,6 +103,8 @@ const optionalText = z
 
 const isRateLimiter = (value: unknown): boolean => typeof (value as Partial<RateLimiter> | null)?.limit === 'function';
 
+const isNetworkBinding = (value: unknown): boolean => typeof (value as Partial<NetworkBinding> | null)?.fetch === 'function';
+
 const environment = skillsEnvironment.extend({
   MANAGEMENT_TOKEN: optionalText,
   LIBSQL_URL: z.url({ protocol: /^(https?|libsql)$/ }),
@@ -110,6 +119,7 @@ const environment = skillsEnvironment.extend({
   SANDBOX_POOLS: jsonText(z.array(sandboxPool)).default([]),
   SANDBOX_SECRET: optionalText,
   DNS_OVER_HTTPS_URL: baseUrl.default('https://cloudflare-dns.com/dns-query'),
+  PUBLIC_NETWORK: z.custom<NetworkBinding>(isNetworkBinding, 'Bind it as a service').optional(),
   BRAVE_API_KEY: optionalText,
   BRAVE_BASE_URL: baseUrl.default('https://api.search.brave.com/res/v1'),
   TAVILY_API_KEY: optionalText,
@@ -177,6 +187,7 @@ export function readConfig(bindings: Record<string, unknown>): Config {
       allowedSandboxImages: allowedImages(env.SKILLS_ALLOWED_SANDBOX_IMAGES),
     },
     dnsOverHttpsUrl: env.DNS_OVER_HTTPS_URL,
+    publicNetwork: env.PUBLIC_NETWORK,
     searchProviders: listSearchProviders(env),
     rateLimiter: env.RATE_LIMITER,
     rateLimitPeriodSeconds: env.RATE_LIMIT_PERIOD_SECONDS,

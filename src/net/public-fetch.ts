@@ -15,12 +15,21 @@ async function resolvesToPublic(host: PublicHost, resolver: Resolver, signal: Ab
   }
 }
 
+export interface PublicFetchOptions extends Resolver {
+  /** What sites are asked by; `fetch` when it is left out. */
+  siteFetch?: typeof fetch;
+}
+
 /**
  * A fetch that reaches public addresses only. Rejects with a SkillError: "Blocked private or local URL" for everything else and for what cannot be
  * resolved, "Redirect blocked (STATUS)" for an answer that points elsewhere, and a transient one when the host cannot be reached. When the signal fires it rejects with its reason.
+ *
+ * The runtime resolves a name again when it connects, and offers no way to connect to an address that has been checked: a name may have moved
+ * in between. What holds then is the network: Cloudflare's has no way into a private one, workerd's own `network` services allow public
+ * addresses alone and check them when they connect, and `npm start` hands in such a service as `siteFetch`.
  */
-export function createPublicFetch(resolver: Resolver): PublicFetch {
-  const { fetch } = resolver;
+export function createPublicFetch({ siteFetch, ...resolver }: PublicFetchOptions): PublicFetch {
+  const fetch = siteFetch ?? resolver.fetch;
   return async (requested, init) => {
     const checked = checkPublicUrl(requested);
     if (checked === undefined || !(await resolvesToPublic(checked.host, resolver, init.signal))) throw blocked();

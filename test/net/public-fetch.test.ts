@@ -33,6 +33,25 @@ describe('createPublicFetch', () => {
     expect(queries).toEqual([]);
   });
 
+  it('looks names up by one network and asks sites by the other', async () => {
+    const [outside, inside] = [createInternet({ hosts }), createInternet({})];
+    const publicFetch = createPublicFetch({ fetch: inside.fetch, siteFetch: outside.fetch, dnsOverHttpsUrl: DNS_URL });
+    await expect(publicFetch(new URL('https://example.com/'), { signal })).rejects.toThrow('Blocked private or local URL');
+    const split = createPublicFetch({ fetch: outside.fetch, siteFetch: inside.fetch, dnsOverHttpsUrl: DNS_URL });
+    expect((await split(new URL('https://example.com/'), { signal })).status).toBe(200);
+    expect([outside.requests, inside.requests.map(({ url }) => url)]).toEqual([[], ['https://example.com/']]);
+  });
+
+  it('judges a name anew for each request, so that it is refused as soon as it moves', async () => {
+    const moving = { 'example.com': ['93.184.215.14'] };
+    const { fetch, requests } = createInternet({ hosts: moving });
+    const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl: DNS_URL });
+    expect((await publicFetch(new URL('https://example.com/'), { signal })).status).toBe(200);
+    moving['example.com'] = ['192.168.0.1'];
+    await expect(publicFetch(new URL('https://example.com/'), { signal })).rejects.toThrow('Blocked private or local URL');
+    expect(requests).toHaveLength(1);
+  });
+
   it.each([
     'http://127.0.0.1/',
     'http://localhost/',
