@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { backoffMs } from '../../src/execution/run-execution.ts';
 import { SkillError } from '../../src/skills/define.ts';
+import { createSkillContext } from '../support/skill-context.ts';
 import { contextOf, createFixture, type Run, T0 } from './executor-fixture.ts';
+
+const PATIENCE = { timeout: 20_000 };
 
 const at = (ms: number) => new Date(T0 + ms).toISOString();
 
@@ -33,12 +36,12 @@ describe('the lease of a run', () => {
     const { execute } = executor(() => finish.promise);
     const running = execute(skill, {}, contextOf());
     const lease = async () => (await executions.get('id-1'))?.leaseExpiresAt;
-    await vi.waitFor(async () => expect(await executions.get('id-1')).toMatchObject({ status: 'running' }));
+    await vi.waitFor(async () => expect(await executions.get('id-1')).toMatchObject({ status: 'running' }), PATIENCE);
     expect(await lease()).toBe(at(15_000));
     for (const ms of [5_000, 10_000, 15_000, 20_000, 25_000, 30_000]) {
       clock.ms = T0 + ms;
       vi.advanceTimersByTime(5_000);
-      await vi.waitFor(async () => expect(await lease()).toBe(at(ms + 15_000)));
+      await vi.waitFor(async () => expect(await lease()).toBe(at(ms + 15_000)), PATIENCE);
       expect(await executions.recoverLeases(new Date(clock.ms))).toBe(0);
     }
     expect(await executions.get('id-1')).toMatchObject({ status: 'running', startedAt: at(0), attempts: 1 });
@@ -54,6 +57,27 @@ describe('the lease of a run', () => {
     expect(await executions.get('id-1')).toEqual(interrupted);
     expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', event: 'skills.executor.lease_lost' }));
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('tells with each renewal which sandbox-host has the run, so that a run whose isolate died is found there', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { executor, executions, skill, clock } = await createFixture();
+    const finish = Promise.withResolvers<object>();
+    const { execute } = executor(() => finish.promise, {
+      contextFor: ({ apiKeyId, sessionId, id }, signal, _, onHost) => {
+        onHost('http://sandbox-1');
+        return createSkillContext({ apiKeyId, sessionId, executionId: id, signal });
+      },
+    });
+    const running = execute(skill, {}, contextOf());
+    await vi.waitFor(async () => expect(await executions.get('id-1')).toMatchObject({ status: 'running' }), PATIENCE);
+    clock.ms += 5_000;
+    vi.advanceTimersByTime(5_000);
+    await vi.waitFor(async () => expect(await executions.get('id-1')).toMatchObject({ sandboxId: 'http://sandbox-1' }), PATIENCE);
+    expect(await executions.recoverLeases(new Date(T0 + 20_000))).toBe(1);
+    expect(await executions.get('id-1')).toMatchObject({ errorMessage: 'interrupted', sandboxId: 'http://sandbox-1' });
+    finish.resolve({});
+    await running;
   });
 });
 

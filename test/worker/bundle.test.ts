@@ -96,6 +96,11 @@ describe('wrangler deploy --dry-run', () => {
     for (const [name, code] of Object.entries(modules)) expect(code.includes('scripted-demo'), name).toBe(false);
   });
 
+  it('has a trigger each minute, which ends what was interrupted and forgets what is old', () => {
+    expect(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')).toMatch(/^\[triggers\]\ncrons = \["\* \* \* \* \*"\]$/m);
+    expect(modules['index.js']?.toString()).toContain('skills.maintenance.complete');
+  });
+
   it('makes a bundle that answers in workerd', async () => {
     const variables = { LIBSQL_URL: 'http://127.0.0.1:1' };
     const worker = await startWorker({ port: 0, variables, entry: join(bundleFolder, 'index.js'), onCrash() {} });
