@@ -58,9 +58,9 @@ export function createWebhookRepository(db: Database): WebhookStore {
     },
 
     async delete(id) {
-      const { name, version, apiKeyId } = skills;
+      const { name, version } = skills;
       const isNamed = and(eq(skills.kind, 'handler'), eq(skills.handler, webhooks.name));
-      const naming = db.select({ id: skills.id, name, version, apiKeyId }).from(skills).innerJoin(webhooks, isNamed);
+      const naming = db.select({ id: skills.id, name, version }).from(skills).innerJoin(webhooks, isNamed);
       const [deleted, users] = await db.batch([
         db
           .delete(webhooks)
@@ -71,11 +71,8 @@ export function createWebhookRepository(db: Database): WebhookStore {
       const [first] = users;
       if (first) {
         const more = users.length > 1 ? ` and ${users.length - 1} more` : '';
-        throw new AppError(
-          'handler_in_use',
-          `The webhook is still named by ${skillKey(first)}${more}: delete ${users.length > 1 ? 'them' : 'it'} first`,
-          users,
-        );
+        const ids = users.map((skill) => skill.id);
+        throw new AppError('handler_in_use', `Skills still name this webhook: ${skillKey(first)}${more}`, ids);
       }
       return deleted.length > 0;
     },

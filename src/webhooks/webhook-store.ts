@@ -15,6 +15,6 @@ export interface WebhookStore {
   insert(webhook: Webhook & Pick<Endpoint, 'secret'>): Promise<void>;
   /** The webhook as it is now; undefined when there is none of this id. */
   update(id: string, changes: WebhookChanges, now: Date): Promise<Webhook | undefined>;
-  /** Whether there was one. Rejects with an AppError `handler_in_use` while skills name it; `details` lists them. */
+  /** Whether there was one. Rejects with an AppError `handler_in_use` while skills name it; `details` has their ids. */
   delete(id: string): Promise<boolean>;
 }

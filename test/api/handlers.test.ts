@@ -202,9 +202,9 @@ describe('DELETE /api/handlers/:id', () => {
     expect(await remove(id)).toMatchObject({
       status: 409,
       body: {
-        error: 'The webhook is still named by forecast@1.0.0: delete it first',
+        error: 'Skills still name this webhook: forecast@1.0.0',
         code: 'handler_in_use',
-        details: [{ id: skill, name: 'forecast', version: '1.0.0', apiKeyId: 'system' }],
+        details: [skill],
       },
     });
     await app.call(`/api/skills/${skill}`, { method: 'DELETE' });

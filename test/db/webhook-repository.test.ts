@@ -75,11 +75,8 @@ describe('webhooks in the database', () => {
     await insertSkill({ id: 'c', name: 'other', kind: 'instructions', handler: 'other' });
     await expect(webhooks.delete('id-1')).rejects.toMatchObject({
       code: 'handler_in_use',
-      message: 'The webhook is still named by forecast@1.0.0 and 1 more: delete them first',
-      details: [
-        { id: 'a', name: 'forecast', version: '1.0.0', apiKeyId: 'key-1' },
-        { id: 'b', name: 'forecast', version: '1.1.0', apiKeyId: 'system' },
-      ],
+      message: 'Skills still name this webhook: forecast@1.0.0 and 1 more',
+      details: ['a', 'b'],
     });
     expect(await webhooks.get('id-1')).toBeDefined();
     expect(await webhooks.delete('id-2')).toBe(true);
