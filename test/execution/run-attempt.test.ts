@@ -108,4 +108,13 @@ describe('runAttempt', () => {
     expect(result).toMatchObject({ errorMessage: `The skill's output exceeds the ${MAX_OUTPUT_BYTES} byte limit` });
     expect((await attempt(() => ({ text: text.slice(20) }))).result.status).toBe('success');
   });
+
+  it.each([
+    ['answered', {}],
+    ['transient', { transient: true }],
+    ['before-run', { beforeRun: true, transient: true }],
+  ])('says of an error that the skill gives that it is %s', async (failure, options) => {
+    const { result } = await attempt(() => Promise.reject(new SkillError('Not now', options)));
+    expect(result).toEqual({ status: 'error', errorMessage: 'Not now', failure });
+  });
 });
