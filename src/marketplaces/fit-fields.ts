@@ -49,7 +49,7 @@ export function fitTags(tags: readonly string[]): string[] {
 
 /** The version that a text such as `2.1` or `v1.0.3` means; undefined when it means none. */
 export function fitVersion(text: string): string | undefined {
-  const version = coerce(text)?.version;
+  const version = coerce(text, { loose: true })?.version;
   if (version === undefined || !skillVersion.safeParse(version).success) return undefined;
   return version.split('.').every((part) => part.length <= MAX_VERSION_DIGITS) ? version : undefined;
 }

@@ -1,5 +1,4 @@
 import compare from 'semver/functions/compare.js';
-import inc from 'semver/functions/inc.js';
 import { AppError } from '../errors.ts';
 import { type Skill, skillKey } from '../skills/skill.ts';
 
@@ -16,8 +15,6 @@ export function nextVersion(
   owned: readonly Installed[],
   file: { name: string; version: string | undefined; sourceUrl: string; contentSha256: string },
 ): string {
-  const [highest] = owned.toSorted((left, right) => compare(right.version, left.version, { loose: true }));
-  if (highest === undefined) return file.version ?? FIRST_VERSION;
   const foreign = owned.find(({ sourceUrl }) => sourceUrl !== file.sourceUrl);
   if (foreign !== undefined) {
     const source = foreign.sourceUrl === null ? '' : `, from ${foreign.sourceUrl}`;
@@ -25,8 +22,9 @@ export function nextVersion(
   }
   const same = owned.find(({ contentSha256 }) => contentSha256 === file.contentSha256);
   if (same !== undefined) throw new AppError('skill_exists', `${skillKey(same)} is installed already, with the same content`);
-  if (file.version !== undefined && compare(file.version, highest.version) > 0) return file.version;
-  const next = inc(highest.version, 'patch');
-  if (next === null) throw new AppError('skill_exists', `No version can follow ${skillKey(highest)}`);
-  return next;
+  const [highest] = owned.map(({ version }) => version).toSorted((left, right) => compare(right, left));
+  if (highest === undefined) return file.version ?? FIRST_VERSION;
+  if (file.version !== undefined && compare(file.version, highest) > 0) return file.version;
+  const [major, minor, patch] = highest.split('.').map(Number);
+  return [major, minor, (patch ?? 0) + 1].join('.');
 }

@@ -7,7 +7,7 @@ const MAX_TEXT_CHARS = 160;
 const INVISIBLE = /[\u200B\u2060-\u2064\u202A-\u202E\u2066-\u2069\uFEFF\u{E0000}-\u{E007F}]+/gu;
 
 const SHELL = String.raw`(?:sudo\s{1,9}(?:-\S{1,20}\s{1,9}){0,3})?(?:/\w{1,9}){0,3}/?\b(?:(?:ba|z|da|k|fi|c)?sh|python3?|node|perl|ruby|php|iex|pwsh|powershell|invoke-expression)\b`;
-const DOWNLOAD = String.raw`\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b`;
+const DOWNLOAD = String.raw`\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b`;
 /** The rest of a command, over the ends of lines that it escapes. Bounded like every repetition here, since the text may be hostile. */
 const COMMAND = String.raw`(?:[^\n\\]|\\\n|\\){0,200}?`;
 const SECRET_NAME = String.raw`(?:api[ _-]?keys?|access[ _-]?tokens?|passwords?|credentials?|secrets?|private[ _-]?keys?)\b`;
@@ -42,7 +42,7 @@ const RULES: readonly [risk: RiskFinding['risk'], pattern: RegExp][] = [
   ],
   [
     'destructive_command',
-    /\brm\s{1,9}(?:-\S{1,20}\s{1,9}){0,3}-(?:[a-z]{0,9}r[a-z]{0,9}f|[a-z]{0,9}f[a-z]{0,9}r)[a-z]{0,9}\s{1,9}(?:-\S{1,20}\s{1,9}){0,3}["']?(?:\/|~|\$\{?HOME\}?)(?=[\s"'*/]|$)\/?\*?(?=[\s"']|$)/gim,
+    /\brm\s{1,9}(?=(?:-\S{1,20}\s{1,9}){0,3}--?[a-z]{0,9}r)(?=(?:-\S{1,20}\s{1,9}){0,3}--?[a-z]{0,9}f)(?:-\S{1,20}\s{1,9}){1,4}["']?(?:\/|~|\$\{?HOME\}?)\/?\*?(?=[\s"']|$)/gim,
   ],
   ['destructive_command', /\bmkfs(?:\.\w{1,9})?\s|\bdd\b[^\n]{0,80}?\bof=\/dev\/|:\(\)\s{0,9}\{\s{0,9}:\s{0,9}\|/gi],
 ];
