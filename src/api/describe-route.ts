@@ -10,6 +10,7 @@ import type { Demand } from './principal.ts';
 export const TAGS = {
   Gateway: 'What the SDKs of OpenAI, Anthropic and Google send. Bodies are theirs; what is not known here goes to the provider as it is.',
   Skills: 'The skills that models are offered.',
+  Handlers: 'What runs custom skills: webhooks, and functions of the release.',
   Executions: 'Runs of skills, by models and by hand.',
   Approvals: 'Calls of `hybrid` skills that wait for a person.',
   Marketplaces: 'Where skills are installed from.',

@@ -12,7 +12,7 @@ import { describeRoute } from './describe-route.ts';
 import { executionBody, toExecutionBody } from './execution-body.ts';
 import { isManagement, ownerOf, type Principal } from './principal.ts';
 import { locationOf } from './request-location.ts';
-import { idText, listBody, listSchema, moment, pageQuery, plainText } from './schemas.ts';
+import { idText, jsonObject, listBody, listSchema, moment, pageQuery, plainText } from './schemas.ts';
 import { jsonBody, validateQuery } from './validate.ts';
 
 /** The call id of what is asked for here: one request is one call. */
@@ -33,7 +33,7 @@ export const executeBody = z
   .strictObject({
     skillName: skillReference.optional(),
     skillId: idText.optional(),
-    input: z.record(z.string(), z.json()).default({}),
+    input: jsonObject.default({}),
     sessionId: plainText(255).min(1).nullable().default(null),
   })
   .refine(({ skillName, skillId }) => (skillName === undefined) !== (skillId === undefined), 'Give either skillName or skillId');

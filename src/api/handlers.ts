@@ -5,7 +5,8 @@ import { checkPublicUrl } from '../net/public-url.ts';
 import { skillName } from '../skills/skill.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireManagement } from './auth.ts';
-import { listBody, pageQuery, plainText } from './schemas.ts';
+import { describeRoute } from './describe-route.ts';
+import { listBody, listSchema, pageQuery, plainText, successBody } from './schemas.ts';
 import { jsonBody, validateQuery } from './validate.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -37,17 +38,57 @@ export const createHandlerBody = z.strictObject({
 export const updateHandlerBody = z.strictObject({ url: endpointUrl, secret, timeoutMs }).partial();
 export const listHandlersQuery = z.strictObject(pageQuery);
 
+const webhookBody = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    url: z.string(),
+    timeoutMs: z.int(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .meta({ id: 'Webhook' });
+
+const describe = {
+  list: describeRoute({
+    tag: 'Handlers',
+    summary: 'Webhooks, and the functions of this release',
+    answers: { 200: listSchema(webhookBody, { compiledIn: z.array(z.string()) }) },
+  }),
+  create: describeRoute({
+    tag: 'Handlers',
+    summary: 'Register a webhook',
+    description: 'Skills name it as their `handlerCode`; their calls are signed with the secret, which is never shown.',
+    answers: { 201: webhookBody },
+    errors: ['handler_exists'],
+  }),
+  read: describeRoute({ tag: 'Handlers', summary: 'One webhook', answers: { 200: webhookBody }, errors: ['handler_not_found'] }),
+  change: describeRoute({
+    tag: 'Handlers',
+    summary: 'Change a webhook',
+    description: 'Names only what changes.',
+    answers: { 200: webhookBody },
+    errors: ['handler_not_found'],
+  }),
+  remove: describeRoute({
+    tag: 'Handlers',
+    summary: 'Delete a webhook that no skill names',
+    answers: { 200: successBody },
+    errors: ['handler_not_found', 'handler_in_use'],
+  }),
+};
+
 const notFound = (id: string) => new AppError('handler_not_found', `No webhook with id ${id}`);
 
 /** What custom skills may name as their `handlerCode`: webhooks, which are kept here, and the functions of this release. */
 export const handlers = new Hono<AppEnv>()
-  .get('/', requireManagement, validateQuery(listHandlersQuery), async (c) => {
+  .get('/', describe.list, requireManagement, validateQuery(listHandlersQuery), async (c) => {
     const { page, limit } = c.req.valid('query');
     const { webhooks, handlerNames } = c.var.services;
     const { data, total } = await webhooks.listPage(page, limit);
     return c.json({ ...listBody(data, total, { page, limit }), compiledIn: handlerNames() });
   })
-  .post('/', requireManagement, jsonBody(createHandlerBody), async (c) => {
+  .post('/', describe.create, requireManagement, jsonBody(createHandlerBody), async (c) => {
     const body = c.req.valid('json');
     const { webhooks, handlerNames, newId, now } = c.var.services;
     if (handlerNames().includes(body.name)) throw new AppError('handler_exists', `This release has a handler named ${body.name}`);
@@ -57,13 +98,13 @@ export const handlers = new Hono<AppEnv>()
     const { secret: _, ...shown } = webhook;
     return c.json(shown, 201);
   })
-  .get('/:id', requireManagement, async (c) => {
+  .get('/:id', describe.read, requireManagement, async (c) => {
     const id = c.req.param('id');
     const webhook = await c.var.services.webhooks.get(id);
     if (webhook === undefined) throw notFound(id);
     return c.json(webhook);
   })
-  .put('/:id', requireManagement, jsonBody(updateHandlerBody), async (c) => {
+  .put('/:id', describe.change, requireManagement, jsonBody(updateHandlerBody), async (c) => {
     const id = c.req.param('id');
     const body = c.req.valid('json');
     const { webhooks, now } = c.var.services;
@@ -72,7 +113,7 @@ export const handlers = new Hono<AppEnv>()
     if (webhook === undefined) throw notFound(id);
     return c.json(webhook);
   })
-  .delete('/:id', requireManagement, async (c) => {
+  .delete('/:id', describe.remove, requireManagement, async (c) => {
     const id = c.req.param('id');
     if (!(await c.var.services.webhooks.delete(id))) throw notFound(id);
     return c.json({ success: true });

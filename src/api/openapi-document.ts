@@ -3,6 +3,7 @@ import * as z from 'zod';
 import {
   createDocument,
   type oas31,
+  type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
@@ -78,7 +79,7 @@ function responsesOf(route: DescribedRoute, description: RouteDescription): Reco
 
 /** `/api/skills/:id` as the document writes it. */
 const pathOf = (path: string, wildcard: string | undefined): string =>
-  path.replace(/\/\*$/, `/${wildcard ?? '{path}'}`).replaceAll(/:([A-Za-z]+)(?=\/|$)/g, '{$1}');
+  path.replace(/\/\*$/, `/${wildcard ?? '{path}'}`).replaceAll(/\/:(\w+)/g, '/{$1}');
 
 const operationIdOf = (method: string, path: string): string => `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`.replace(/_$/, '');
 
@@ -121,18 +122,29 @@ function operationObject({ method, path, route, description }: Operation): ZodOp
   };
 }
 
+/** What is true of every integer that JSON can carry, of every time and of every name in an object. */
+function leaveOutTheObvious(schema: Record<string, unknown>): void {
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.format === 'date-time') delete schema.pattern;
+  if (isAnyName(schema.propertyNames)) delete schema.propertyNames;
+}
+
+const isAnyName = (names: unknown): boolean => JSON.stringify(names) === '{"type":"string"}';
+
 /** The OpenAPI 3.1 document of an app's routes. https://spec.openapis.org/oas/v3.1.1.html */
 export function createOpenApiDocument(routes: readonly RouterRoute[]): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of listOperations(routes)) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation) };
   }
-  return createDocument({
+  const document: ZodOpenApiObject = {
     openapi: '3.1.1',
     info: { title: 'OmniRoute Edge', version: VERSION, description: INTRODUCTION, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: { securitySchemes: SECURITY_SCHEMES },
-  }) as OpenApiDocument;
+  };
+  return createDocument(document, { override: ({ jsonSchema }) => leaveOutTheObvious(jsonSchema) }) as OpenApiDocument;
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
 
 /** Text that every database and log can keep: no NUL, no half of a surrogate pair. */
 export const plainText = (maxLength: number) =>
@@ -11,10 +12,10 @@ export const plainText = (maxLength: number) =>
 /** What ids look like where callers send them; whether there is one is for the database to say. */
 export const idText = plainText(200).min(1);
 
-/** Puts what a caller should know in place of what a library makes of our checks. */
-function describeAs(jsonSchema: Record<string, unknown>, description: Record<string, unknown>): void {
-  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-  Object.assign(jsonSchema, description);
+/** Puts the number that is meant in place of the text that a query has. */
+function describeNumber(schema: Record<string, unknown>, minimum: number, maximum: number): void {
+  delete schema.pattern;
+  Object.assign(schema, { type: 'integer', minimum, maximum });
 }
 
 export const wholeNumber = (min: number, max: number) =>
@@ -23,12 +24,12 @@ export const wholeNumber = (min: number, max: number) =>
     .regex(/^\d{1,9}$/, 'Use a whole number')
     .transform(Number)
     .pipe(z.int().min(min).max(max))
-    .meta({ override: ({ jsonSchema }) => describeAs(jsonSchema, { type: 'integer', minimum: min, maximum: max }) });
+    .meta({ override: ({ jsonSchema }) => describeNumber(jsonSchema, min, max) });
 
 /** The parameters of every list. */
 export const pageQuery = {
-  page: wholeNumber(1, 1_000_000).default(1),
-  limit: wholeNumber(1, 200).default(50),
+  page: wholeNumber(1, 1_000_000).default(1).meta({ description: 'Counted from 1, which is the default' }),
+  limit: wholeNumber(1, 200).default(50).meta({ description: 'Items on a page; 50 by default' }),
 };
 
 /** A moment in ISO 8601 with a zone, as UTC with milliseconds, which is how moments are stored. */
@@ -39,8 +40,8 @@ export const moment = z.iso.datetime({ offset: true, message: 'Use a time such a
   return z.NEVER;
 });
 
-/** Any JSON, which needs no description. */
-export const jsonValue = z.json().meta({ override: ({ jsonSchema }) => describeAs(jsonSchema, {}) });
+/** A value of a body, which is JSON as it was parsed from it. */
+export const jsonValue = z.custom<JsonValue>((value) => value !== undefined).meta({ description: 'Any JSON' });
 export const jsonObject = z.record(z.string(), jsonValue);
 
 /** How this API says what is wrong. */
@@ -53,7 +54,9 @@ export const errorBody = z
         z
           .array(z.strictObject({ path: z.string(), message: z.string() }))
           .meta({ description: 'Each fault of what was sent, with its path, such as `scopes.0`' }),
-        z.array(z.string()).meta({ description: 'The handlers that there are, or the addresses that were tried' }),
+        z
+          .array(z.string())
+          .meta({ description: 'The handlers that there are, the addresses that were tried, the ids of what is in the way' }),
         z.strictObject({ retryAfterSeconds: z.int() }),
       ])
       .optional(),

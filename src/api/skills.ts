@@ -1,13 +1,16 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../errors.ts';
+import { MARKETPLACES } from '../marketplaces/marketplace.ts';
 import { popularDefaults } from '../marketplaces/popular-skills.ts';
 import type { Services } from '../services.ts';
 import { SKILL_MODES, SKILL_POLICIES, type Skill, SOURCE_PROVIDERS, SYSTEM_OWNER, skillName, skillVersion } from '../skills/skill.ts';
 import { normalizeSkillSchema } from '../skills/skill-schema.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireManagement } from './auth.ts';
-import { idText, listBody, pageQuery, plainText } from './schemas.ts';
+import { describeRoute } from './describe-route.ts';
+import { idText, jsonObject, listBody, listSchema, pageQuery, plainText, successBody } from './schemas.ts';
+import { skillBody } from './skill-body.ts';
 import { jsonBody, validateQuery } from './validate.ts';
 
 const MAX_INSTRUCTIONS_CHARS = 262_144;
@@ -15,7 +18,7 @@ const MAX_INSTRUCTIONS_CHARS = 262_144;
 const description = plainText(4_000).trim().min(1);
 const tags = z.array(plainText(64).trim().min(1)).max(50);
 /** `{input, output}`, each JSON Schema or its shorthand; `normalizeSkillSchema` tells which faults it has. */
-const schema = z.record(z.string(), z.json());
+const schema = jsonObject;
 
 export const listSkillsQuery = z.strictObject({
   ...pageQuery,
@@ -63,6 +66,43 @@ export const updateSkillBody = z
 /** What a release says of its own skills, so that a change of it would not last. */
 const PRODUCT_FIELDS = ['description', 'schema', 'tags', 'timeoutMs', 'idempotent'] as const;
 
+const describe = {
+  list: describeRoute({
+    tag: 'Skills',
+    summary: 'Skills of every owner',
+    answers: {
+      200: listSchema(skillBody, {
+        skills: z.array(skillBody).meta({ description: 'The same as `data`' }),
+        provider: z.enum(MARKETPLACES),
+        popularDefaults: z.array(jsonObject).meta({ description: 'What that marketplace shows before a search' }),
+      }),
+    },
+  }),
+  install: describeRoute({
+    tag: 'Skills',
+    summary: 'Install a custom skill',
+    description: 'On a handler, or with instructions of its own.',
+    answers: { 201: z.strictObject({ success: z.literal(true), id: z.string() }) },
+    errors: ['unknown_handler', 'skill_exists'],
+  }),
+  read: describeRoute({ tag: 'Skills', summary: 'One skill', answers: { 200: skillBody }, errors: ['skill_not_found'] }),
+  change: describeRoute({
+    tag: 'Skills',
+    summary: 'Change a skill',
+    description:
+      'Names only what changes, and answers it. Of a built-in skill `mode`, `enabled`, `policy` and `maxRetries` can change. `mode` wins over `enabled`.',
+    answers: { 200: updateSkillBody.extend({ success: z.literal(true) }) },
+    errors: ['skill_not_found'],
+  }),
+  remove: describeRoute({
+    tag: 'Skills',
+    summary: 'Delete a skill',
+    description: 'Its executions stay.',
+    answers: { 200: successBody },
+    errors: ['invalid_request', 'skill_not_found'],
+  }),
+};
+
 const notFound = (id: string) => new AppError('skill_not_found', `No skill with id ${id}`);
 
 function requireChangeable(skill: Skill, body: z.infer<typeof updateSkillBody>): void {
@@ -78,7 +118,7 @@ async function requireHandler({ handlerNames, webhooks }: Services, name: string
 }
 
 export const skills = new Hono<AppEnv>()
-  .get('/', requireManagement, validateQuery(listSkillsQuery), async (c) => {
+  .get('/', describe.list, requireManagement, validateQuery(listSkillsQuery), async (c) => {
     const { page, limit, ...filter } = c.req.valid('query');
     const { skills, settings } = c.var.services;
     const [{ data, total }, { skillsProvider }] = await Promise.all([
@@ -92,7 +132,7 @@ export const skills = new Hono<AppEnv>()
       popularDefaults: popularDefaults(skillsProvider),
     });
   })
-  .post('/install', requireManagement, jsonBody(installSkillBody), async (c) => {
+  .post('/install', describe.install, requireManagement, jsonBody(installSkillBody), async (c) => {
     const { handlerCode, instructions, schema, apiKeyId, ...body } = c.req.valid('json');
     const { registry, apiKeys } = c.var.services;
     if (handlerCode !== undefined) await requireHandler(c.var.services, handlerCode);
@@ -108,13 +148,13 @@ export const skills = new Hono<AppEnv>()
     });
     return c.json({ success: true, id }, 201);
   })
-  .get('/:id', requireManagement, async (c) => {
+  .get('/:id', describe.read, requireManagement, async (c) => {
     const id = c.req.param('id');
     const skill = await c.var.services.skills.get(id);
     if (skill === undefined) throw notFound(id);
     return c.json(skill);
   })
-  .put('/:id', requireManagement, jsonBody(updateSkillBody), async (c) => {
+  .put('/:id', describe.change, requireManagement, jsonBody(updateSkillBody), async (c) => {
     const id = c.req.param('id');
     const body = c.req.valid('json');
     const { registry, skills } = c.var.services;
@@ -127,7 +167,7 @@ export const skills = new Hono<AppEnv>()
     if (changed === undefined) throw notFound(id);
     return c.json({ success: true, ...body });
   })
-  .delete('/:id', requireManagement, async (c) => {
+  .delete('/:id', describe.remove, requireManagement, async (c) => {
     const id = c.req.param('id');
     const { registry, skills } = c.var.services;
     const skill = await skills.get(id);

@@ -185,7 +185,7 @@ describe('GET /api/skills', () => {
   it('answers a page with what the marketplace page needs', async () => {
     const { status, body } = await app.call('/api/skills');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ page: 1, limit: 50, provider: 'skillsmp', popularDefaults: [] });
+    expect(body).toMatchObject({ page: 1, limit: 50, provider: 'skillsmp' });
     expect(body.skills).toEqual(body.data);
     expect((body.data as JsonObject[]).map(({ name }) => name)).toContain('file_read');
   });

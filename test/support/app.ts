@@ -8,6 +8,7 @@ import { createServices, type Services } from '../../src/services.ts';
 import { builtinSkills } from '../../src/skills/builtin/index.ts';
 import { collectLog } from './collect-log.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { assertDocumented } from './documented-answer.ts';
 
 export const MANAGEMENT_TOKEN = 'test-management-token';
 /** Where the provider `openai` of a test app is. */
@@ -45,13 +46,16 @@ export interface TestApp {
   /** What was logged, parsed. */
   entries: Record<string, unknown>[];
   request(path: string, request?: TestRequest): Promise<Response>;
-  /** The status, and the body read as JSON. */
+  /** The status, and the body read as JSON. Throws an Error when it is not what the OpenAPI document says of the operation. */
   call(path: string, request?: TestRequest): Promise<{ status: number; body: JsonObject; headers: Headers }>;
   createKey(scopes?: string[]): Promise<{ id: string; key: string }>;
   /** Waits for what requests have left to be done after their answer. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
+
+const methodOf = ({ method, json, body }: Pick<TestRequest, 'method' | 'json' | 'body'> = {}): string =>
+  method ?? (json === undefined && body === undefined ? 'GET' : 'POST');
 
 const refuse = (request: Request): Response => {
   throw new Error(`The test expects no request to ${request.url}`);
@@ -93,7 +97,7 @@ export async function createTestApp({
     const sent = json === undefined ? body : JSON.stringify(json);
     const init: RequestInit & { duplex: 'half' } = {
       duplex: 'half',
-      method: method ?? (sent === undefined ? 'GET' : 'POST'),
+      method: methodOf({ method, json, body }),
       headers: {
         ...(as !== null && { authorization: `Bearer ${as}` }),
         ...(json !== undefined && { 'content-type': 'application/json' }),
@@ -117,7 +121,10 @@ export async function createTestApp({
     request,
     async call(path, options) {
       const response = await request(path, options);
-      return { status: response.status, body: (await response.json()) as JsonObject, headers: response.headers };
+      const { status, headers } = response;
+      const body = (await response.json()) as JsonObject;
+      assertDocumented(app.routes, methodOf(options), path, status, body);
+      return { status, body, headers };
     },
     createKey,
     settle,
