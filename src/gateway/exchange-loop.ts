@@ -22,7 +22,11 @@ export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void 
   const { dependencies, request, settings, original, injected, selected, resultMode, approvedExecutions } = exchange;
   const { executor, suspendedTurns, now, newId, log } = dependencies;
   const { adapter, apiKeyId, requestId, headers, location, stopwatch } = request;
-  const turnId = createTurnId(newId);
+  let madeTurnId: string | undefined;
+  const turnId = (): string => {
+    madeTurnId ??= createTurnId(newId);
+    return madeTurnId;
+  };
   const isOwned = (call: Pick<ToolCall, 'name'>) => selected.skillFor(call) !== undefined;
   const isHidden = (name: string) => resultMode === 'loop' && isOwned({ name });
   const bounds = createLoopBounds(settings, now);
@@ -43,14 +47,14 @@ export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void 
     const hidesSomething = responses.length > 1 || calls.some(isOwned);
     if (resultMode === 'inline' || !hidesSomething || calls.every(isOwned)) return false;
     const transcript = adapter.suspendTurn(original, lastRequest, response, pendingResults);
-    await suspendedTurns.save({ id: turnId, apiKeyId, transcript, expiresInMs: SUSPENDED_TURN_TTL_MS });
+    await suspendedTurns.save({ id: turnId(), apiKeyId, transcript, expiresInMs: SUSPENDED_TURN_TTL_MS });
     return true;
   }
 
   return {
     liveVisibility: {
       isHidden,
-      clientCallId: (id, afterHidden) => (resultMode === 'inline' ? id : markCallId({ id, turnId, provisional: !afterHidden })),
+      clientCallId: (id, afterHidden) => (resultMode === 'inline' ? id : markCallId({ id, turnId: turnId(), provisional: !afterHidden })),
     },
     onCallReady(call, signal) {
       if (isOwned(call) && bounds.mayStart(call)) runner.startEarly(call, { signal, deadline: deadline() });
@@ -78,7 +82,7 @@ export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void 
           inlineResults: resultMode === 'inline' ? outcome.pendingResults : [],
           approvalRequests: runner.approvalRequests,
         },
-        visibility: { isHidden, clientCallId: (id) => (suspended ? markCallId({ id, turnId, provisional: false }) : id) },
+        visibility: { isHidden, clientCallId: (id) => (suspended ? markCallId({ id, turnId: turnId(), provisional: false }) : id) },
       };
     },
   };

@@ -19,12 +19,19 @@ export interface Gateway {
 export function createGateway(dependencies: GatewayDependencies): Gateway {
   const { providers, suspendedTurns, log } = dependencies;
 
+  function logSkipped(requestId: string, reason: 'off' | 'skills_disabled' | 'nothing_fits'): undefined {
+    log.info('skills.injection.skipped', { requestId, reason });
+  }
+
+  /** Undefined when the request gets no skills, which is logged when there are any. */
   async function chooseTools(request: GatewayRequest, facts: RequestFacts, upstreamFormat: string, settings: Settings) {
-    if (!settings.skillsEnabled) return undefined;
-    const { all, builtinOnly } = await dependencies.skillOffers(request.apiKeyId, request.waitUntil);
+    const { requestId, headers, adapter, waitUntil } = request;
+    if (!settings.skillsEnabled) return logSkipped(requestId, 'skills_disabled');
+    const { all, builtinOnly } = await dependencies.skillOffers(request.apiKeyId, waitUntil);
     const offered = settings.customSkillExecutionEnabled ? all : builtinOnly;
+    if (offered.on.length === 0 && offered.auto === undefined) return undefined;
     const { autoMinScore: minScore, autoMaxSkills: maxSkills } = settings;
-    return selectTools(offered, { facts, headers: request.headers, adapter: request.adapter, upstreamFormat, minScore, maxSkills });
+    return selectTools(offered, { facts, headers, adapter, upstreamFormat, minScore, maxSkills }) ?? logSkipped(requestId, 'nothing_fits');
   }
 
   return {
@@ -47,10 +54,9 @@ export function createGateway(dependencies: GatewayDependencies): Gateway {
       const { body: original, executions } = await settleApprovals(dependencies, restored, request, settings);
       const upstreamFormat = routes[0]?.provider.format ?? adapter.format;
       const selected = await stopwatch.time('inject', async () =>
-        skills === 'off' ? undefined : chooseTools(request, facts, upstreamFormat, settings),
+        skills === 'off' ? logSkipped(requestId, 'off') : chooseTools(request, facts, upstreamFormat, settings),
       );
       if (selected === undefined) {
-        log.info('skills.injection.skipped', { requestId });
         // No signal: the runtime itself ends a call whose reply it pipes when the client leaves.
         return forwardReply(await upstream.open(original, undefined, { bytes: original === body ? request.bytes : undefined }));
       }

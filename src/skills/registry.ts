@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import { createTimedCache, type WaitUntil } from '../timed-cache.ts';
+import { createTimedCache, type TimedCache, type WaitUntil } from '../timed-cache.ts';
 import { resolveVersion } from './semver.ts';
 import type { Skill } from './skill.ts';
 import type { SkillChanges, SkillStore } from './skill-store.ts';
@@ -46,13 +46,16 @@ export interface RegistryOptions<Compiled> {
 
 /** The skills of all owners as one isolate sees them. Its own writes show at once, those of others within 60 s. */
 export function createRegistry<Compiled>({ skills, compile, now, newId, log }: RegistryOptions<Compiled>): Registry<Compiled> {
-  const cache = createTimedCache<Catalogue<Compiled>>({
+  const cache: TimedCache<Catalogue<Compiled>> = createTimedCache({
     ttlMs: CACHE_TTL_MS,
     maxEntries: MAX_OWNERS,
     now: () => now().getTime(),
     async load(apiKeyId) {
       try {
         const visible = await skills.listVisible(apiKeyId);
+        const known = cache.peek(apiKeyId);
+        // Most loads find what was there, and what a compiled catalogue has learned since then is worth keeping.
+        if (known && JSON.stringify(known.skills) === JSON.stringify(visible)) return known;
         return { skills: visible, compiled: await compile(visible) };
       } catch (error) {
         log.error('skills.registry.load_failed', { error });

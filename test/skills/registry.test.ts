@@ -50,6 +50,25 @@ function newSkill(fields: Partial<Skill> = {}): NewSkill {
 const names = async (owner = 'key-1') => (await registry.catalogue(owner)).skills.map(({ name }) => name);
 
 describe('catalogue', () => {
+  it('keeps what was compiled while the skills stay the same', async () => {
+    const { id } = await registry.install(newSkill());
+    const first = await registry.catalogue('key-1');
+    time += 31_000;
+    let background: Promise<unknown> = Promise.resolve();
+    await registry.catalogue('key-1', (work) => {
+      background = work;
+    });
+    await background;
+    expect([await registry.catalogue('key-1'), compiled]).toEqual([first, 1]);
+    await elsewhere.update(id, { description: 'changed' });
+    time += 31_000;
+    await registry.catalogue('key-1', (work) => {
+      background = work;
+    });
+    await background;
+    expect([(await registry.catalogue('key-1')).skills[0]?.description, compiled]).toEqual(['changed', 2]);
+  });
+
   it('loads once for concurrent callers, and compiles once per load', async () => {
     await registry.install(newSkill());
     queries = 0;
