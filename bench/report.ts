@@ -46,16 +46,22 @@ const cell = (value: string | number | undefined): string =>
   typeof value !== 'number' ? (value ?? '') : Number.isInteger(value) ? String(value) : value.toFixed(3);
 
 /** The rows as a Markdown table whose columns line up. */
-export function formatTable(rows: readonly Row[]): string {
-  const lines = [COLUMNS, ...rows.map((row) => COLUMNS.map((column) => cell(row[column])))];
-  const widths = COLUMNS.map((_, position) => Math.max(...lines.map((line) => (line[position] ?? '').length)));
+export const formatTable = (rows: readonly Row[]): string => formatColumns(COLUMNS, rows);
+
+/** These fields of the rows as a Markdown table whose columns line up. */
+export function formatColumns<Column extends string>(
+  columns: readonly Column[],
+  rows: readonly { [Name in Column]?: string | number | undefined }[],
+): string {
+  const lines: (readonly string[])[] = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))];
+  const widths = columns.map((_, position) => Math.max(...lines.map((line) => (line[position] ?? '').length)));
   const draw = (line: readonly string[]) => `| ${line.map((text, position) => text.padEnd(widths[position] ?? 0)).join(' | ')} |`;
   const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
   const [head, ...body] = lines.map(draw);
   return [head, rule, ...body].join('\n');
 }
 
-export function writeReport(path: string, rows: readonly Row[], options: object): void {
+export function writeReport(path: string, rows: readonly object[], options: object): void {
   mkdirSync(dirname(path), { recursive: true });
   const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
   writeFileSync(path, `${JSON.stringify({ time: new Date().toISOString(), machine, options, rows }, null, 2)}\n`);
