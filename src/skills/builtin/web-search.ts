@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isJsonObject } from '../../json.ts';
 import { parseDomain } from '../../web-search/domain.ts';
 import { SAFE_SEARCH_LEVELS, SEARCH_TYPES, TIME_RANGES } from '../../web-search/search-provider.ts';
 import { defineSkill } from '../define.ts';
@@ -25,6 +26,16 @@ const domains = z
   .max(MAX_DOMAINS)
   .default([])
   .transform((list) => [...new Set(list)].sort());
+
+const filters = z.object({
+  include_domains: domains.describe('Only results of these domains.'),
+  exclude_domains: domains.describe('No results of these domains.'),
+  safe_search: z.enum(SAFE_SEARCH_LEVELS).optional(),
+});
+
+/** Models send null for a filter that they mean to leave out. */
+const withoutNulls = (value: unknown): unknown =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, filter]) => filter !== null)) : value;
 
 export const webSearch = defineSkill({
   name: 'web_search',
@@ -57,13 +68,7 @@ export const webSearch = defineSkill({
       .optional()
       .describe('Language code, such as en.'),
     time_range: z.enum(TIME_RANGES).default('any').describe('How old results may be.'),
-    filters: z
-      .object({
-        include_domains: domains.describe('Only results of these domains.'),
-        exclude_domains: domains.describe('No results of these domains.'),
-        safe_search: z.enum(SAFE_SEARCH_LEVELS).optional(),
-      })
-      .optional(),
+    filters: z.preprocess(withoutNulls, filters).optional(),
   }),
   output: z.object({
     success: z.literal(true),

@@ -50,6 +50,8 @@ describe('web_search', () => {
     const nulls = { max_results: null, search_type: null, country: null, language: null, time_range: null, filters: null };
     expect((await search({ query: 'cats', ...nulls })).asked[0]?.query).toEqual(expected);
     expect((await search({ query: 'cats', filters: {} })).asked[0]?.query).toEqual(expected);
+    const noFilters = { include_domains: null, exclude_domains: null, safe_search: null };
+    expect((await search({ query: 'cats', filters: noFilters })).asked[0]?.query).toEqual(expected);
   });
 
   it('hands on all that was asked, in one spelling', async () => {
@@ -93,6 +95,7 @@ describe('web_search', () => {
     [{ query: 'x', country: 'Germany' }, 'country: Use a two-letter country code such as US'],
     [{ query: 'x', language: 'English' }, 'language: Use a language code such as en or pt-BR'],
     [{ query: 'x', filters: { safe_search: 'on' } }, 'filters.safe_search: Invalid option: expected one of "off"|"moderate"|"strict"'],
+    [{ query: 'x', filters: 'none' }, 'filters: Invalid input: expected object, received string'],
     [{ query: 'x', filters: { include_domains: ['example.com/blog'] } }, 'Not a domain: example.com/blog'],
     [{ query: 'x', filters: { exclude_domains: ['a b'] } }, 'Not a domain: a b'],
     [
