@@ -17,17 +17,17 @@ interface Definition<Input extends z.ZodType, Output extends z.ZodType> {
   run(input: z.output<Input>, context: SkillContext): Promise<z.input<Output>> | z.input<Output>;
 }
 
-/** Declares a handler. What `run` answers has to fit `output`; anything else is a bug and throws. */
-export function defineHandler<Input extends z.ZodType, Output extends z.ZodType<JsonObject>>(
+/** Declares a handler. What `run` answers has to fit `output`; anything else is a bug and throws. Members that are undefined are left out. */
+export function defineHandler<Input extends z.ZodType, Output extends z.ZodType<Record<string, unknown>>>(
   definition: Definition<Input, Output>,
-): Handler<z.output<Output>> {
+): Handler<JsonObject & z.output<Output>> {
   const { name, input, output, run } = definition;
   return {
     name,
     async run(value, context) {
       const parsed = parseInput(input, value);
       if (!parsed.success) throw new SkillError(parsed.error);
-      return output.parse(await run(parsed.data, context));
+      return JSON.parse(JSON.stringify(output.parse(await run(parsed.data, context)))) as JsonObject & z.output<Output>;
     },
   };
 }

@@ -58,6 +58,19 @@ describe('handlers', () => {
     expect(await whose.run({}, context)).toEqual({ key: 'key-1' });
   });
 
+  it('leaves out members that are undefined, which no schema allows', async () => {
+    const maybe = defineHandler({
+      name: 'maybe',
+      input: z.object({}),
+      output: z.object({ count: z.int(), note: z.string().optional() }),
+      run: () => ({ count: 1, note: undefined }),
+    });
+    const output = await maybe.run({}, context);
+    expect(Object.keys(output)).toEqual(['count']);
+    const note: string | undefined = output.note;
+    expect(note).toBeUndefined();
+  });
+
   it('throws when a handler does not answer what it declares', async () => {
     const wrong = defineHandler({
       name: 'wrong',
