@@ -107,7 +107,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const executor = createExecutor({
     executions,
     approvals,
-    runnableFor: (skill) => createRunnable(skill, { get: findHandler }),
+    runnableFor: (skill) => createRunnable(skill, { get: findHandler }, async ({ id }) => (await skills.get(id))?.handler),
     contextFor: ({ id, apiKeyId, sessionId, skillName, skillVersion }, signal, { location = {} }, onHost) => ({
       skill: { name: skillName, version: skillVersion },
       apiKeyId,

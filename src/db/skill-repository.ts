@@ -11,6 +11,12 @@ import { readSkillRows, skillColumns } from './skill-row.ts';
 
 const JSON_PUNCTUATION = /[[\]",]/g;
 
+/** As many skills as an owner sees are kept in memory: not with the texts of the instructions among them. */
+const columnsToKeep = {
+  ...skillColumns,
+  handler: sql<string>`CASE WHEN ${skills.kind} = 'instructions' THEN '' ELSE ${skills.handler} END`,
+};
+
 const byName = [asc(skills.name), asc(skills.version), asc(skills.id)];
 
 const foldForSearch = (text: string): string => foldText(text.normalize('NFKD').replace(/\p{M}+/gu, ''));
@@ -56,7 +62,7 @@ export function createSkillRepository(db: Database, log: Logger): SkillStore {
       );
       const isAsked = idOrName === undefined ? undefined : or(eq(skills.id, idOrName), eq(skills.name, idOrName));
       const rows = await db
-        .select(skillColumns)
+        .select(columnsToKeep)
         .from(skills)
         .where(and(isVisible, isAsked))
         .orderBy(sql`${skills.apiKeyId} = ${SYSTEM_OWNER}`, ...byName);

@@ -47,15 +47,26 @@ function createHandlerRunnable(handler: Handler, skill: Skill): Runnable {
   };
 }
 
+/** Undefined when the skill has gone. */
+export type ReadInstructions = (skill: Skill) => Promise<string | undefined>;
+
 /** The model reads the SKILL.md and follows it; there is nothing else to run. */
-const createInstructionsRunnable = (skill: Skill): Runnable => ({
+const createInstructionsRunnable = (skill: Skill, readInstructions: ReadInstructions): Runnable => ({
   parse: parseBySchema(skill),
   isReadOnly: () => true,
-  run: () => Promise.resolve({ success: true, instructions: skill.handler }),
+  async run() {
+    const instructions = await readInstructions(skill);
+    if (instructions === undefined) throw new SkillError(`${skill.name} is no longer installed`);
+    return { success: true, instructions };
+  },
 });
 
 /** How a stored skill is run: built-in skills and the known handlers by their name, instructions by being handed to the model. */
-export function createRunnable(skill: Skill, known: Pick<ReadonlyMap<string, Handler>, 'get'> = handlers): Runnable {
+export function createRunnable(
+  skill: Skill,
+  known: Pick<ReadonlyMap<string, Handler>, 'get'> = handlers,
+  readInstructions: ReadInstructions = async ({ handler }) => handler,
+): Runnable {
   switch (skill.kind) {
     case 'builtin': {
       const builtin = builtins.get(skill.handler);
@@ -66,7 +77,7 @@ export function createRunnable(skill: Skill, known: Pick<ReadonlyMap<string, Han
       return handler === undefined ? notInThisRelease(skill) : createHandlerRunnable(handler, skill);
     }
     case 'instructions':
-      return createInstructionsRunnable(skill);
+      return createInstructionsRunnable(skill, readInstructions);
     default:
       return skill.kind satisfies never;
   }

@@ -19,7 +19,10 @@ export type SkillChanges = {
 
 /** Where skills are kept. Every method rejects with an AppError `database_unavailable` when that cannot be reached. */
 export interface SkillStore {
-  /** The owner's own skills, then the `system` ones that the owner has no version of its own of; with a reference only those of that id or name. */
+  /**
+   * The owner's own skills, then the `system` ones that the owner has no version of its own of; with a reference only those of that id or name.
+   * `handler` of kind `instructions` is empty: texts of up to 256 KiB are no matter for what every isolate keeps.
+   */
   listVisible(apiKeyId: string, idOrName?: string): Promise<Skill[]>;
   /** Skills of all owners by name and version; pages count from 1. */
   listPage(filter: SkillFilter, page: number, limit: number): Promise<{ data: Skill[]; total: number }>;

@@ -92,6 +92,15 @@ describe('listVisible', () => {
     expect(await skills.listVisible('key-2', 'b')).toEqual([]);
   });
 
+  it('leaves out the texts of instructions, which `get` has', async () => {
+    await insert({ id: 'text', kind: 'instructions', handler: 'Long text' }, { id: 'code', name: 'code', handler: 'echo' });
+    expect((await skills.listVisible('key-1')).map(({ id, handler }) => [id, handler])).toEqual([
+      ['code', 'echo'],
+      ['text', ''],
+    ]);
+    expect((await skills.get('text'))?.handler).toBe('Long text');
+  });
+
   it.each([
     ['schema', '{'],
     ['schema', '{"input":{}}'],

@@ -90,5 +90,13 @@ describe('createRunnable for instructions', () => {
     expect(await run(skill, { text: 'x' })).toEqual({ success: true, instructions: '# How to\nDo this.' });
   });
 
+  it('reads them when they are wanted, and says when they have gone', async () => {
+    const stored = new Map([[skill.id, 'As stored']]);
+    const runnable = createRunnable({ ...skill, handler: '' }, handlers, async ({ id }) => stored.get(id));
+    expect(await runnable.run({}, context)).toEqual({ success: true, instructions: 'As stored' });
+    stored.clear();
+    await expect(runnable.run({}, context)).rejects.toEqual(new SkillError('mine is no longer installed'));
+  });
+
   it('checks the input too', () => expect(createRunnable(skill).parse({})).toMatchObject({ success: false }));
 });
