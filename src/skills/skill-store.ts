@@ -21,7 +21,7 @@ export type SkillChanges = {
 export interface SkillStore {
   /**
    * The owner's own skills, then the `system` ones that the owner has no version of its own of; with a reference only those of that id or name.
-   * `handler` of kind `instructions` is empty: texts of up to 256 KiB are no matter for what every isolate keeps.
+   * `handler` of kind `instructions` is empty: a text may have 256 KiB, and every isolate keeps what is listed here.
    */
   listVisible(apiKeyId: string, idOrName?: string): Promise<Skill[]>;
   /** Skills of all owners by name and version; pages count from 1. */
