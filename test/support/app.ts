@@ -8,6 +8,7 @@ import { createServices, type Services } from '../../src/services.ts';
 import { builtinSkills } from '../../src/skills/builtin/index.ts';
 import { collectLog } from './collect-log.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { loadQuickJs } from './load-quickjs.ts';
 import { assertDocumented } from './documented-answer.ts';
 
 export const MANAGEMENT_TOKEN = 'test-management-token';
@@ -54,8 +55,7 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-const methodOf = ({ method, json, body }: Pick<TestRequest, 'method' | 'json' | 'body'> = {}): string =>
-  method ?? (json === undefined && body === undefined ? 'GET' : 'POST');
+const methodOf = (method: string | undefined, sent: unknown): string => method ?? (sent === undefined ? 'GET' : 'POST');
 
 const refuse = (request: Request): Response => {
   throw new Error(`The test expects no request to ${request.url}`);
@@ -83,7 +83,7 @@ export async function createTestApp({
     const request = new Request(input, init);
     return request.url.startsWith(database.url) ? fetch(request) : upstream(request);
   };
-  const services = createServices(readConfig(bindings), { fetch: send as typeof fetch, now, newId, random: Math.random, log });
+  const services = createServices(readConfig(bindings), { fetch: send as typeof fetch, now, newId, random: Math.random, log, loadQuickJs });
   await seedBuiltinSkills(database.db, builtinSkills, { newId, now: () => new Date(now()) });
 
   const app = createApp(services);
@@ -97,7 +97,7 @@ export async function createTestApp({
     const sent = json === undefined ? body : JSON.stringify(json);
     const init: RequestInit & { duplex: 'half' } = {
       duplex: 'half',
-      method: methodOf({ method, json, body }),
+      method: methodOf(method, sent),
       headers: {
         ...(as !== null && { authorization: `Bearer ${as}` }),
         ...(json !== undefined && { 'content-type': 'application/json' }),
@@ -123,7 +123,7 @@ export async function createTestApp({
       const response = await request(path, options);
       const { status, headers } = response;
       const body = (await response.json()) as JsonObject;
-      assertDocumented(app.routes, methodOf(options), path, status, body);
+      assertDocumented(app.routes, methodOf(options?.method, options?.json ?? options?.body), path, status, body);
       return { status, body, headers };
     },
     createKey,
