@@ -54,7 +54,7 @@ export async function askProvider({ url, method, headers, body }: ProviderReques
   try {
     const response = await fetch(url, { method, headers, ...(body !== undefined && { body }), redirect: 'manual', signal: either });
     if (!response.ok) {
-      await response.body?.cancel();
+      await response.body?.cancel().catch(() => {});
       const { status } = response;
       throw new ProviderFailure(describeStatus(status, refusal), { transient: status === 429 || status >= 500 });
     }
