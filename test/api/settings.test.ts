@@ -49,11 +49,28 @@ describe('PUT /api/settings', () => {
     { workspaceMaxBytes: -1 },
     { workspaceMaxBytes: 1e300 },
     { skillsProvider: 'elsewhere' },
+    { skillsmpApiKey: '' },
+    { skillsmpApiKey: 'two words' },
+    { skillsmpApiKey: 'line\nbreak' },
+    { skillsmpBaseUrl: 'skillsmp.com' },
+    { skillsshBaseUrl: 'ftp://skills.sh' },
+    { skillsshBaseUrl: 'https://user:secret@skills.sh' },
+    { githubRawBaseUrl: 'https://raw.example/?token=secret' },
+    { githubRawBaseUrl: 'https://raw.example/#x' },
     { executionRetentionDays: [] as [] },
   ])('refuses %j and changes nothing', async (json) => {
     const { status, body } = await put({ autoMaxSkills: 9, ...json });
     expect([status, body.code]).toEqual([400, 'invalid_request']);
     expect((body.details as { path: string }[])[0]?.path).toBe(Object.keys(json)[0]);
     expect((await app.call('/api/settings')).body).toEqual(DEFAULT_SETTINGS);
+  });
+
+  it('takes a secret that it never shows, and takes it away again', async () => {
+    expect((await put({ skillsmpApiKey: 'sk-secret' })).body).toEqual({ ...DEFAULT_SETTINGS, skillsmpApiKeySet: true });
+    const refused = await put({ skillsmpApiKey: 'sk-bad secret' });
+    expect([refused.status, JSON.stringify([refused.body, app.entries])]).toEqual([400, expect.not.stringContaining('sk-')]);
+    expect((await app.services.settings.load()).skillsmpApiKey).toBe('sk-secret');
+    expect(await put({ skillsmpApiKeySet: false })).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect((await put({ skillsmpApiKey: null })).body).toEqual(DEFAULT_SETTINGS);
   });
 });
