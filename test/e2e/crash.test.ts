@@ -20,10 +20,10 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 /** The stack on the same data and ports in every life, with a call for the management. */
 async function live() {
   const stack = await startStack({ env, log: () => {} });
-  const call = async (path: string, body?: object): Promise<JsonObject> => {
+  const call = async (path: string, body?: object, headers: Record<string, string> = {}): Promise<JsonObject> => {
     const response = await fetch(`${stack.url}${path}`, {
       method: body ? 'POST' : 'GET',
-      headers: { authorization: `Bearer ${stack.managementToken}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${stack.managementToken}`, 'content-type': 'application/json', ...headers },
       ...(body && { body: JSON.stringify(body) }),
     });
     return (await response.json()) as JsonObject;
@@ -31,7 +31,8 @@ async function live() {
   return { ...stack, call, executions: async () => objectsOf((await call('/api/skills/executions?limit=200')).data) };
 }
 
-const containersLeft = () => createDockerEngine(socketPath).listByLabel(`${SANDBOX_LABEL}=crash-${process.pid}`);
+const listContainers = async () =>
+  (await createDockerEngine(socketPath).listByLabel(`${SANDBOX_LABEL}=crash-${process.pid}`)).map(({ id }) => id);
 
 const killPart = (name: string): void => {
   const part = listDescendants(process.pid).find(({ command }) => command.includes(name));
@@ -47,10 +48,13 @@ describe('kill -9 in mid-run', () => {
       const write = { skillName: 'file_write', input: { path: `${part.replaceAll(/\W/g, '-')}.txt`, content: part } };
       expect(await first.call('/api/skills/executions', write)).toMatchObject({ execution: { status: 'success' } });
       const sleeper = { skillName: 'eval_code', input: { code: 'setTimeout(() => {}, 30_000)', timeoutMs: 40_000 }, sessionId: part };
-      const running = first.call('/api/skills/executions', sleeper).catch(() => 'cut off');
+      const claim = { 'idempotency-key': part.replaceAll(/\W/g, '-') };
+      const running = first.call('/api/skills/executions', sleeper, claim).catch(() => 'cut off');
       const status = async (stack: Awaited<ReturnType<typeof live>>) =>
         (await stack.executions()).find((execution) => execution.sessionId === part)?.status;
       await expect.poll(() => status(first), { timeout: 15_000 }).toBe('running');
+      await expect.poll(listContainers, { timeout: 10_000 }).not.toEqual([]);
+      const before = await listContainers();
       killPart(part);
       expect(await first.ended).toEqual(expect.any(String));
       await running;
@@ -59,7 +63,14 @@ describe('kill -9 in mid-run', () => {
       try {
         await expect.poll(() => status(second), { timeout: 40_000, interval: 500 }).toBe('error');
         expect((await second.executions()).filter((execution) => execution.status === 'running')).toEqual([]);
-        await expect.poll(() => containersLeft(), { timeout: 10_000 }).toEqual([]);
+        // Asked for again it is not run again: nobody knows how far it came.
+        const own = async () => (await second.executions()).filter((execution) => execution.sessionId === part);
+        const [interrupted] = await own();
+        expect(await second.call('/api/skills/executions', sleeper, claim)).toEqual({ execution: interrupted });
+        expect(await own()).toHaveLength(1);
+        expect(interrupted).toMatchObject({ durationMs: expect.any(Number), finishedAt: expect.any(String) });
+        const left = async () => (await listContainers()).filter((id) => before.includes(id));
+        await expect.poll(left, { timeout: 10_000 }).toEqual([]);
         const read = { skillName: 'file_read', input: { path: write.input.path } };
         expect(await second.call('/api/skills/executions', read)).toMatchObject({
           execution: { status: 'success', output: { content: part } },
@@ -67,6 +78,7 @@ describe('kill -9 in mid-run', () => {
       } finally {
         await second.stop();
       }
+      expect(await listContainers()).toEqual([]);
     },
     120_000,
   );
