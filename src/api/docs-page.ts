@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { oas31 } from 'zod-openapi';
 import { encodeBase64 } from '../base64.ts';
-import { type Html, memberRow, memberTable, type Schema, schemaBlock } from './docs-schema.ts';
+import { type Html, inline, memberRow, memberTable, type Schema, schemaBlock } from './docs-schema.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 
@@ -35,37 +35,36 @@ function prose(text = ''): Html {
   return html`${paragraphs.map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
 
-const inline = (text: string): Html =>
-  html`${text.split('`').map((part, position) => (position % 2 === 1 ? html`<code>${part}</code>` : part))}`;
-
 function parameters({ parameters = [] }: oas31.OperationObject): Html | undefined {
   const rows = (parameters as oas31.ParameterObject[]).map((parameter) =>
     memberRow(
       parameter.name,
       { ...(parameter.schema as oas31.SchemaObject), ...(parameter.description !== undefined && { description: parameter.description }) },
-      parameter.required ?? false,
+      parameter.required ? 'required' : '',
       parameter.in,
     ),
   );
   return rows.length === 0 ? undefined : memberTable('Parameters', rows);
 }
 
-const contentBlocks = (content: oas31.ContentObject | undefined, caption: string): Html[] =>
-  Object.entries(content ?? {}).map(([type, media]) => schemaBlock((media as { schema?: Schema }).schema ?? {}, `${caption} (${type})`));
+const contentBlocks = (content: oas31.ContentObject | undefined, caption: string, isSent: boolean): Html[] =>
+  Object.entries(content ?? {}).map(([type, media]) =>
+    schemaBlock((media as { schema?: Schema }).schema ?? {}, `${caption} (${type})`, isSent),
+  );
 
 function responses({ responses = {} }: oas31.OperationObject): Html {
   const entries = Object.entries(responses) as [string, oas31.ResponseObject][];
   const successes = entries.filter(([, { description }]) => !description.startsWith('`'));
   const errors = entries.filter(([, { description }]) => description.startsWith('`'));
-  return html`${successes.flatMap(([status, { description, content }]) => contentBlocks(content, `${status} ${description}`))}
+  return html`${successes.flatMap(([status, { description, content }]) => contentBlocks(content, `${status} ${description}`, false))}
     ${errors.length === 0 ? '' : html`<p>Errors:</p><ul>${errors.map(([status, { description }]) => html`<li>${status} ${inline(description)}</li>`)}</ul>`}`;
 }
 
 function operationBlock({ id, method, path, operation }: DocumentedOperation): Html {
   const { content } = (operation.requestBody ?? {}) as oas31.RequestBodyObject;
-  return html`<details id="${id}">
+  return html`<details open id="${id}">
   <summary><span class="method">${method}</span> <code>${path}</code> ${operation.summary}</summary>
-  <div>${prose(operation.description)}${parameters(operation)}${contentBlocks(content, 'Body')}${responses(operation)}</div>
+  <div>${prose(operation.description)}${parameters(operation)}${contentBlocks(content, 'Body', true)}${responses(operation)}</div>
 </details>`;
 }
 
@@ -98,7 +97,7 @@ ${sections.map(({ name, found }) => html`<h2>${name}</h2><ul>${found.map(({ id, 
 <main id="operations">
 ${sections.map(({ name, description, found }) => html`<section aria-label="${name}"><h2>${name}</h2>${prose(description)}${found.map(operationBlock)}</section>`)}
 <section aria-label="Schemas"><h2>Schemas</h2>
-${schemas.map(([name, schema]) => html`<details id="schema-${name}"><summary><code>${name}</code></summary><div>${schemaBlock(schema as Schema, name)}</div></details>`)}
+${schemas.map(([name, schema]) => html`<details open id="schema-${name}"><summary><code>${name}</code></summary><div>${schemaBlock(schema as Schema, name, false)}</div></details>`)}
 </section>
 </main>
 </body>

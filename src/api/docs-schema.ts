@@ -74,14 +74,18 @@ function membersOf(schema: Schema, prefix = ''): Member[] {
   ]);
 }
 
-const noteOf = (schema: Schema): Html => {
-  if (isReference(schema)) return html`${schema.description}`;
-  return html`${[schema.description, constraintsOf(schema)].filter(Boolean).join('. ')}`;
-};
+/** Text in which code stands between back quotes. */
+export const inline = (text: string): Html =>
+  html`${text.split('`').map((part, position) => (position % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 
-/** A table row for one named value. */
-export const memberRow = (name: string, schema: Schema, isRequired: boolean, place?: string): Html => html`<tr>
-  <th scope="row"><code>${name}</code>${isRequired ? html` <small>required</small>` : ''}</th>
+function noteOf(schema: Schema): Html {
+  const constraints = isReference(schema) ? '' : constraintsOf(schema);
+  return html`${inline(schema.description ?? '')}${schema.description && constraints ? '. ' : ''}${constraints}`;
+}
+
+/** A table row for one named value; `mark` says what is special of it. */
+export const memberRow = (name: string, schema: Schema, mark: string, place?: string): Html => html`<tr>
+  <th scope="row"><code>${name}</code>${mark === '' ? '' : html` <small>${mark}</small>`}</th>
   <td>${place === undefined ? '' : html`${place}, `}${typeOf(schema)}</td>
   <td>${noteOf(schema)}</td>
 </tr>`;
@@ -93,12 +97,13 @@ export const memberTable = (caption: string, rows: readonly Html[]): Html => htm
   <tbody>${rows}</tbody>
 </table></div>`;
 
-/** A schema: the members of an object as a table, anything else in words. */
-export function schemaBlock(schema: Schema, caption: string): Html {
+/** A schema: the members of an object as a table, anything else in words. Of what callers send, marks what they must; of answers, what may be missing. */
+export function schemaBlock(schema: Schema, caption: string, isSent: boolean): Html {
   const members = membersOf(schema);
   if (members.length === 0) return html`<p>${caption}: ${typeOf(schema)}</p>`;
+  const markOf = ({ isRequired }: Member) => (isRequired === isSent ? (isSent ? 'required' : 'optional') : '');
   return memberTable(
     caption,
-    members.map((member) => memberRow(member.path, member.schema, member.isRequired)),
+    members.map((member) => memberRow(member.path, member.schema, markOf(member))),
   );
 }

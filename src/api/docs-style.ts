@@ -6,8 +6,9 @@ a { color: var(--link); }
 a.skip { position: absolute; left: -999rem; }
 a.skip:focus { left: 1rem; top: 1rem; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+nav h2 { font-size: 1rem; margin: 0.9rem 0 0; }
 header, main, nav { max-width: 70rem; margin: 0 auto; padding: 0 1.25rem; }
-nav ul { columns: 3 18rem; padding: 0; list-style: none; }
+nav ul { columns: 2 26rem; margin: 0.3rem 0; padding: 0; list-style: none; }
 nav li { break-inside: avoid; }
 code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
 details { border: 1px solid var(--line); border-radius: 0.5rem; margin: 0.5rem 0; scroll-margin-top: 1rem; }

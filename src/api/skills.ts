@@ -17,12 +17,14 @@ const MAX_INSTRUCTIONS_CHARS = 262_144;
 
 const description = plainText(4_000).trim().min(1);
 const tags = z.array(plainText(64).trim().min(1)).max(50);
-/** `{input, output}`, each JSON Schema or its shorthand; `normalizeSkillSchema` tells which faults it has. */
-const schema = jsonObject;
+/** `normalizeSkillSchema` tells which faults it has. */
+const schema = jsonObject.meta({
+  description: '`{input, output}`, each JSON Schema (2020-12) or its shorthand, such as `{"text": "string"}`',
+});
 
 export const listSkillsQuery = z.strictObject({
   ...pageQuery,
-  q: plainText(500).optional(),
+  q: plainText(500).optional().meta({ description: 'Part of a name, description or tag; case and accents do not matter' }),
   mode: z.enum(SKILL_MODES).optional(),
   source: z.enum(SOURCE_PROVIDERS).optional(),
 });
@@ -33,11 +35,13 @@ export const installSkillBody = z
     version: skillVersion.default('1.0.0'),
     description,
     schema,
-    /** The name of a webhook, or of a function of this release. */
-    handlerCode: plainText(200).min(1).optional(),
-    /** Instead of a handler: Markdown that the model is given to follow. */
-    instructions: plainText(MAX_INSTRUCTIONS_CHARS).trim().min(1).optional(),
-    apiKeyId: idText.default(SYSTEM_OWNER),
+    handlerCode: plainText(200).min(1).optional().meta({ description: 'The name of a webhook, or of a function of this release' }),
+    instructions: plainText(MAX_INSTRUCTIONS_CHARS)
+      .trim()
+      .min(1)
+      .optional()
+      .meta({ description: 'Instead of a handler: Markdown that the model is given to follow' }),
+    apiKeyId: idText.default(SYSTEM_OWNER).meta({ description: 'Whose it will be; `system`: everybody’s' }),
     tags: tags.default([]),
     mode: z.enum(SKILL_MODES).default('on'),
     idempotent: z.boolean().default(false),
