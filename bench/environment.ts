@@ -102,10 +102,10 @@ export async function startEnvironment(skillCounts: readonly number[], workerdOp
     const workers = {
       proxy: {
         name: 'proxy',
-        code: await bundleWorker(join(import.meta.dirname, 'bare-proxy.ts'), true),
+        bundle: await bundleWorker(join(import.meta.dirname, 'bare-proxy.ts'), true),
         variables: { UPSTREAM_URL: upstreamUrl },
       },
-      product: { name: 'product', code: await bundleWorker(undefined, true), variables },
+      product: { name: 'product', bundle: await bundleWorker(undefined, true), variables },
     };
     const workerd = await startWorkerd([workers.proxy, workers.product], folder, workerdOptions);
     closing.push(workerd.stop);

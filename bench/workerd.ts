@@ -4,15 +4,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS } from '../dev/bundle-worker.ts';
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, type WorkerBundle } from '../dev/bundle-worker.ts';
 
 const WORKERD = join(import.meta.dirname, '..', 'node_modules', '.bin', 'workerd');
 const START_TIMEOUT_MS = 30_000;
 
 export interface WorkerSpec {
   name: string;
-  /** The worker as one ES module. */
-  code: string;
+  /** The worker; its WebAssembly modules have names that no other worker beside it uses. */
+  bundle: WorkerBundle;
   variables: Record<string, string>;
 }
 
@@ -25,11 +25,13 @@ export interface Workerd {
 // Cap'n Proto's text literals have C's escapes, which JSON's are as long as the text is ASCII.
 const text = (value: string): string => JSON.stringify(value);
 
-function workerConfig({ name, variables }: WorkerSpec): string {
+function workerConfig({ name, bundle, variables }: WorkerSpec): string {
   const bindings = Object.entries(variables).map(([variable, value]) => `(name = ${text(variable)}, text = ${text(value)})`);
-  const module = `(name = ${text(`${name}.js`)}, esModule = embed ${text(`${name}.js`)})`;
+  const code = `(name = ${text(`${name}.js`)}, esModule = embed ${text(`${name}.js`)})`;
+  const wasm = Object.keys(bundle.wasm).map((file) => `(name = ${text(file)}, wasm = embed ${text(file)})`);
+  const modules = [code, ...wasm].join(', ');
   const flags = COMPATIBILITY_FLAGS.map(text).join(', ');
-  const worker = `(modules = [${module}], compatibilityDate = ${text(COMPATIBILITY_DATE)}, compatibilityFlags = [${flags}], bindings = [${bindings.join(', ')}])`;
+  const worker = `(modules = [${modules}], compatibilityDate = ${text(COMPATIBILITY_DATE)}, compatibilityFlags = [${flags}], bindings = [${bindings.join(', ')}])`;
   return `(name = ${text(name)}, worker = ${worker})`;
 }
 
@@ -51,7 +53,10 @@ const config :Workerd.Config = (
  * all of them listen.
  */
 export async function startWorkerd(workers: readonly WorkerSpec[], folder: string, options: readonly string[] = []): Promise<Workerd> {
-  for (const { name, code } of workers) writeFileSync(join(folder, `${name}.js`), code);
+  for (const { name, bundle } of workers) {
+    writeFileSync(join(folder, `${name}.js`), bundle.code);
+    for (const [file, bytes] of Object.entries(bundle.wasm)) writeFileSync(join(folder, file), bytes);
+  }
   const config = join(folder, 'config.capnp');
   writeFileSync(config, configOf(workers));
   const child = spawn(WORKERD, ['serve', '--control-fd=3', ...options, config], { stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });

@@ -28,6 +28,8 @@ export async function startWorker({ port, variables, rateLimit, entry, onCrash }
   const texts = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, { type: 'text' as const, value }]));
   const own = { ...texts, PUBLIC_NETWORK };
   const env = rateLimit === undefined ? own : { ...own, RATE_LIMITER: planRateLimiter(rateLimit, variables.RATE_LIMIT_PERIOD_SECONDS) };
+  const { code, wasm } = await bundleWorker(entry);
+  const wasmModules = Object.fromEntries(Object.entries(wasm).map(([name, contents]) => [name, { type: 'wasm' as const, contents }]));
   const options: MiniflareOptions = {
     host: HOST,
     port,
@@ -41,7 +43,7 @@ export async function startWorker({ port, variables, rateLimit, entry, onCrash }
           name: 'omniroute-edge',
           compatibilityDate: COMPATIBILITY_DATE,
           compatibilityFlags: COMPATIBILITY_FLAGS,
-          manifest: { mainModule: 'index.js', modules: { 'index.js': { type: 'esm', contents: await bundleWorker(entry) } } },
+          manifest: { mainModule: 'index.js', modules: { 'index.js': { type: 'esm', contents: code }, ...wasmModules } },
           env,
         },
       },

@@ -21,6 +21,7 @@ function createGateway(config: Config): Gateway {
     newId: () => crypto.randomUUID(),
     random: () => Math.random(),
     log,
+    loadQuickJs: async () => (await import('./quickjs/generated/quickjs.wasm')).default,
   });
   const app = createApp(services);
   return { fetch: (request, bindings, context) => app.fetch(request, bindings, context), maintain: services.maintain };

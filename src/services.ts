@@ -25,6 +25,7 @@ import { handlers } from './handlers/index.ts';
 import type { Logger } from './logger.ts';
 import { createMarketplaces, type Marketplaces } from './marketplaces/marketplaces.ts';
 import { createPublicFetch } from './net/public-fetch.ts';
+import { createRunDirect } from './quickjs/create-run-direct.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox/client.ts';
 import { builtinSkills } from './skills/builtin/index.ts';
 import type { Workspace } from './skills/define.ts';
@@ -46,6 +47,8 @@ export interface ServiceIo {
   /** As `Math.random`. */
   random(): number;
   log: Logger;
+  /** The compiled module that `eval_code` runs JavaScript in when it does so inside the worker. */
+  loadQuickJs(): Promise<WebAssembly.Module>;
 }
 
 export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
@@ -71,7 +74,7 @@ export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
 }
 
 /** Builds everything that one isolate needs; the only place where the parts meet. Nothing is read or sent before it is asked for. */
-export function createServices(config: Config, { fetch, now, newId, random, log }: ServiceIo): Services {
+export function createServices(config: Config, { fetch, now, newId, random, log, loadQuickJs }: ServiceIo): Services {
   const date = () => new Date(now());
   const db = openDatabase({ ...config.database, fetch });
   const executions = createExecutionRepository(db);
@@ -90,6 +93,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
   const { publicNetwork, dnsOverHttpsUrl } = config;
   const siteFetch: typeof fetch = (input, init) => (publicNetwork === undefined ? fetch(input, init) : publicNetwork.fetch(input, init));
   const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl, siteFetch });
+  const runDirect = createRunDirect({ loadQuickJs, now });
   const webSearchFor = createWebSearch({ providers: config.searchProviders, fetch, now, log });
 
   /** The quota is read for each write, so that a change of it holds at once. */
@@ -120,6 +124,8 @@ export function createServices(config: Config, { fetch, now, newId, random, log 
       publicFetch,
       webSearch: webSearchFor(apiKeyId),
       limits: config.limits,
+      loadEvalSettings: () => settings.load(),
+      runDirect,
     }),
     now: date,
     newId,

@@ -9,6 +9,9 @@ const baseUrl = z
     return url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   }, 'Use a URL without user, query and fragment');
 
+/** Where `eval_code` runs programs: in a container, inside the worker, or inside the worker when the program looks as if it could. */
+export const EVAL_MODES = ['sandbox', 'direct', 'hybrid'] as const;
+
 export const RESULT_MODES = ['loop', 'inline'] as const;
 
 /** What an operator may change while the gateway runs; stored in the `settings` table, one JSON value per key. */
@@ -41,6 +44,9 @@ export const settingsSchema = z.strictObject({
   githubRawBaseUrl: baseUrl.default('https://raw.githubusercontent.com'),
   /** Models, as in `model`, that are tried in turn when the first one's provider is full, failing or cannot be reached. */
   fallbackModels: z.array(z.string().min(1).max(200)).max(10).default([]),
+  evalMode: z.enum(EVAL_MODES).default('sandbox'),
+  /** Whether `hybrid` repeats a program in a container when it turns out that it needs one. */
+  evalAutoUpgrade: z.boolean().default(true),
   executionRetentionDays: z.int().min(1).max(3_650).default(30),
 });
 

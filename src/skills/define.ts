@@ -2,6 +2,8 @@ import * as z from 'zod';
 import type { BrowserRunRequestInput, BrowserRunResult } from '../contract/browser-runs.ts';
 import type { RunRequestInput, RunResult } from '../contract/runs.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { RunDirect } from '../quickjs/direct-run.ts';
+import type { Settings } from '../settings.ts';
 import type { WebSearch } from '../web-search/search-provider.ts';
 import { type Parsed, parseInput } from './parse-input.ts';
 import type { SkillMode, SkillPolicy, SkillSchema } from './skill.ts';
@@ -72,6 +74,9 @@ export interface SkillContext {
   publicFetch: PublicFetch;
   webSearch: WebSearch;
   limits: SkillLimits;
+  /** How `eval_code` is to run programs, as the settings say now. */
+  loadEvalSettings(): Promise<Pick<Settings, 'evalMode' | 'evalAutoUpgrade'>>;
+  runDirect: RunDirect;
 }
 
 /** A skill of our own, whose JSON Schemas are derived from zod and whose messages are those of its zod schemas. */

@@ -8,8 +8,8 @@ import { createServices, type Services } from '../../src/services.ts';
 import { builtinSkills } from '../../src/skills/builtin/index.ts';
 import { collectLog } from './collect-log.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { loadQuickJs } from './load-quickjs.ts';
 import { assertDocumented } from './documented-answer.ts';
+import { loadQuickJs } from './load-quickjs.ts';
 
 export const MANAGEMENT_TOKEN = 'test-management-token';
 /** Where the provider `openai` of a test app is. */

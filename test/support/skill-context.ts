@@ -28,6 +28,8 @@ export function createSkillContext(parts: Partial<SkillContext> = {}): SkillCont
       sandboxNetworkEnabled: false,
       allowedSandboxImages: DEFAULT_SANDBOX_IMAGES,
     },
+    loadEvalSettings: async () => ({ evalMode: 'sandbox', evalAutoUpgrade: true }),
+    runDirect: notExpected('engine'),
     ...parts,
   };
 }

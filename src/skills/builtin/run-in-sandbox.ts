@@ -44,7 +44,7 @@ export const sandboxOutput = {
   filesNotSavedCount: z.int().describe('How many files are lost, named or not.'),
 };
 
-type SandboxOutput = z.output<z.ZodObject<typeof sandboxOutput>>;
+export type SandboxOutput = z.output<z.ZodObject<typeof sandboxOutput>>;
 
 async function loadFiles(paths: readonly string[], { workspace, limits }: SkillContext): Promise<RunFile[]> {
   const names = [...new Set(paths.map(normalizeWorkspacePath))];
@@ -98,7 +98,8 @@ async function saveFiles({ files, skippedFiles = [], skippedFileCount }: RunResu
   };
 }
 
-const joinOutput = (stdout: string, stderr: string): string =>
+/** stdout and stderr as one text. */
+export const joinOutput = (stdout: string, stderr: string): string =>
   stdout === '' || stderr === '' || stdout.endsWith('\n') ? stdout + stderr : `${stdout}\n${stderr}`;
 
 /**
