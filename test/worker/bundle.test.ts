@@ -11,8 +11,8 @@ import { startWorker } from '../../dev/worker.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const MAX_GZIP_BYTES = 1024 * 1024;
 
-/** The package that a file of the bundle is from. */
-const packageOf = (path: string): string | undefined => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
+/** The package that a path leads into, wherever npm has put it. */
+const packageOf = (path: string): string | undefined => /(?:^|.*\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 
 interface Lock {
   packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
@@ -22,7 +22,7 @@ interface Lock {
 function shippedPackages(): Set<string> {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
   const shipped = Object.entries(packages).filter(([, { dev, devOptional }]) => !dev && !devOptional);
-  return new Set(shipped.flatMap(([path]) => (path.startsWith('node_modules/') ? path.slice('node_modules/'.length) : [])));
+  return new Set(shipped.flatMap(([path]) => packageOf(path) ?? []));
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'omniroute-bundle-'));
