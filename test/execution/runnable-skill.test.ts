@@ -38,8 +38,8 @@ describe('createRunnable for a built-in skill', () => {
   });
 
   it.each(builtinSkills.map(({ name }) => name))('knows %s', (name) => {
-    const result = createRunnable(skillOf({ kind: 'builtin', name, handler: name })).parse({});
-    expect(result).toMatchObject({ success: false, error: expect.stringMatching(/^Missing required fields?: /) });
+    const runnable = createRunnable(skillOf({ kind: 'builtin', name, handler: name }));
+    expect(runnable.parse({})).toEqual(builtinSkills.find((skill) => skill.name === name)?.parse({}));
   });
 
   it('says when the release has no such skill', async () => {
