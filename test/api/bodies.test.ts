@@ -9,6 +9,8 @@ const ENDPOINTS = [
   ['POST', '/api/skills/install'],
   ['PUT', '/api/skills/x'],
   ['POST', '/api/skills/executions'],
+  ['POST', '/api/handlers'],
+  ['PUT', '/api/handlers/x'],
 ] as const;
 
 let app: TestApp;

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/json.ts';
 import { createPublicFetch } from '../../src/net/public-fetch.ts';
 import { SkillError } from '../../src/skills/define.ts';
 import { createWebhookHandler } from '../../src/webhooks/create-webhook-handler.ts';
@@ -171,6 +172,22 @@ describe('an answer', () => {
   it('never brings its secret or address to the model', async () => {
     const site = json({ error: `${SECRET} is not ${SECRET}, see ${URL_TEXT}` }, 422);
     expect(await failureOf(site)).toEqual({ message: '[secret] is not [secret], see [url]', transient: false });
+  });
+
+  it('may be anything at all: it is an object, or an error that the model reads', async () => {
+    const bodies = fc.oneof(
+      fc.uint8Array({ maxLength: 1_200 }),
+      fc.json().map((text) => new TextEncoder().encode(text)),
+    );
+    await fc.assert(
+      fc.asyncProperty(bodies, fc.integer({ min: 200, max: 599 }), async (bytes, status) => {
+        const hasBody = ![204, 205, 304].includes(status);
+        const output = await setUp(answer(hasBody ? new Uint8Array(bytes) : null, status))
+          .run()
+          .catch((error: unknown) => error);
+        expect(output instanceof SkillError || (status < 300 && isJsonObject(output))).toBe(true);
+      }),
+    );
   });
 
   it('is read no further than its limit', async () => {
