@@ -6,10 +6,10 @@ import { isPublicAddress } from '../../src/net/public-address.ts';
 import { checkPublicUrl } from '../../src/net/public-url.ts';
 
 export interface EgressOptions {
-  /** Every address of a name. */
-  lookup: (name: string) => Promise<string[]>;
-  /** Whether an address that a name stands for may be connected to. */
-  isAllowed: (address: string) => boolean;
+  /** Every address of a name; asks the machine's name servers when it is left out. */
+  lookup?: (name: string) => Promise<string[]>;
+  /** Whether an address that a name stands for may be connected to; public ones may when it is left out. */
+  isAllowed?: (address: string) => boolean;
 }
 
 /** Lets one connection of a browser out, or answers why not: 403 a target that is not public, 404 no address, 502 no answer. */
@@ -66,7 +66,7 @@ function refuse(tunnel: ServerHttp2Stream, status: number): void {
 }
 
 /** The way out of browsers: TCP to web servers on public addresses, by names that it resolves itself. Never rejects. */
-export function createEgress({ lookup, isAllowed }: EgressOptions = { lookup: lookupPublicName, isAllowed: isPublicAddress }): Egress {
+export function createEgress({ lookup = lookupPublicName, isAllowed = isPublicAddress }: EgressOptions = {}): Egress {
   return async (tunnel, authority) => {
     tunnel.on('error', () => undefined);
     const target = parseAuthority(authority);

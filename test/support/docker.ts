@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Egress } from '../../sandbox-host/browser/egress.ts';
 import { readHostConfig } from '../../sandbox-host/config.ts';
 import { SANDBOX_LABEL } from '../../sandbox-host/create-body.ts';
 import { createHost, type SandboxHost } from '../../sandbox-host/create-host.ts';
@@ -29,7 +30,7 @@ export interface TestRun extends Partial<Omit<RunConfig, 'limits'>> {
 export const newRunId = () => `test-${randomUUID()}`;
 
 /** A sandbox-host in this process, on the real Docker, with an id of its own, that keeps no containers ready unless it is told to. */
-export function createTestHost(variables: Record<string, string> = {}): TestHost {
+export function createTestHost(variables: Record<string, string> = {}, egress?: Egress): TestHost {
   const hostId = `test-${randomUUID()}`;
   const config = readHostConfig({
     SANDBOX_SECRET: TEST_SECRET,
@@ -38,7 +39,7 @@ export function createTestHost(variables: Record<string, string> = {}): TestHost
     SANDBOX_WARM_MAX: '0',
     ...variables,
   });
-  const host = createHost(config, randomUUID(), () => undefined);
+  const host = createHost(config, randomUUID(), () => undefined, egress);
   const engine = createDockerEngine(socketPath);
   return {
     host,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BrowserContext, Page, Request } from 'playwright-core';
+import type { BrowserContext, Frame, Page, Request } from 'playwright-core';
 
 /** How long after a click or a key its navigation may take to begin. */
 const BEGIN_MS = 300;
@@ -26,7 +26,7 @@ export class NavigationWatcher {
     context.on('response', (response) =>
       this.#ifMain(response.request(), (owner) => {
         this.#pending.delete(response.request());
-        this.#statuses.set(owner, response.status());
+        if (owner) this.#statuses.set(owner, response.status());
       }),
     );
     context.on('requestfailed', (request) =>
@@ -78,9 +78,18 @@ export class NavigationWatcher {
   }
 
   /** Calls back when a request is for the page itself: not for a frame in it, nor for what it is made of. */
-  #ifMain(request: Request, then: (owner: Page) => void): void {
+  #ifMain(request: Request, then: (owner: Page | undefined) => void): void {
     if (!request.isNavigationRequest()) return;
-    const frame = request.frame();
-    if (frame.parentFrame() === null) then(frame.page());
+    const frame = frameOf(request);
+    if (frame === undefined || frame.parentFrame() === null) then(frame?.page());
+  }
+}
+
+/** undefined when the request is the first of a page that is not there yet, for which Playwright throws. */
+function frameOf(request: Request): Frame | undefined {
+  try {
+    return request.frame();
+  } catch {
+    return undefined;
   }
 }

@@ -18,7 +18,7 @@ export interface StepTools {
 }
 
 const NAVIGATION_TIMEOUT_MS = 30_000;
-const ELEMENT_TIMEOUT_MS = 10_000;
+const ELEMENT_TIMEOUT_MS = 5_000;
 /** How long a page may go on loading before it is taken as it is. */
 const LOAD_TIMEOUT_MS = 10_000;
 const QUIET_TIMEOUT_MS = 2_000;

@@ -36,7 +36,11 @@ async function readRequest(socket: Socket): Promise<string | undefined> {
   const address = await readBytes(socket, length);
   const port = (await readBytes(socket, 2)).readUInt16BE();
   if (command !== CONNECT || length === 0) return undefined;
-  if (addressType === NAME) return `${address.toString('latin1')}:${port}`;
+  if (addressType === NAME) {
+    const name = address.toString('latin1');
+    // Chromium sends an address of IPv6 as a name.
+    return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
+  }
   if (length === 4) return `${address.join('.')}:${port}`;
   const groups = Array.from({ length: 8 }, (_, index) => address.readUInt16BE(2 * index).toString(16));
   return `[${groups.join(':')}]:${port}`;
