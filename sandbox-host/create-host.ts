@@ -7,7 +7,7 @@ import { createEgress, type Egress } from './browser/egress.ts';
 import type { HostConfig } from './config.ts';
 import { createDockerEngine } from './docker-engine.ts';
 import type { Logger } from './logger.ts';
-import { outcomeOf, RunMetrics } from './metrics.ts';
+import { RunMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
 import { removeLeftovers } from './remove-leftovers.ts';
 import { runProgram } from './run-program.ts';
@@ -53,7 +53,7 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
         record(result, now() - startedAt);
         return result;
       } catch (error) {
-        metrics.count('refused', 0);
+        metrics.refuse();
         throw error;
       }
     },
@@ -65,13 +65,12 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
     identity,
     egress,
     now,
-    onEnd: (result, totalMs) => (result ? record(result, totalMs) : metrics.count('refused', 0)),
+    onEnd: (result, totalMs) => (result ? record(result, totalMs) : metrics.refuse()),
   });
 
   function record(result: RunResult, totalMs: number): void {
-    const outcome = outcomeOf(result);
-    metrics.count(outcome, totalMs);
-    log('info', 'sandbox.run.complete', { id: result.id, outcome, exitCode: result.exitCode, totalMs });
+    const outcome = metrics.record(result, totalMs);
+    log('info', 'sandbox.run.complete', { id: result.id, outcome, exitCode: result.exitCode, warm: result.warm, totalMs });
   }
 
   const app = createServer({

@@ -163,6 +163,7 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
   app.get('/metrics', (c) =>
     c.body(
       metrics.render({
+        warm: source.counts,
         active: queue.admitted,
         waiting: queue.waiting,
         capacity: queue.maxConcurrent,

@@ -29,11 +29,14 @@ export const sandboxOutput = {
   success: z.boolean().describe('Whether the exit code is 0 and the run was not ended early.'),
   image: z.string(),
   exitCode: z.int(),
+  signal: z.string().optional().describe('The signal that ended the program, if one did, such as SIGKILL.'),
   stdout: z.string(),
   stderr: z.string(),
   output: z.string().describe('stdout, then stderr.'),
   truncated: z.boolean(),
   durationMs: z.number(),
+  cpuMs: z.number().optional().describe('CPU time that the program took, where it is known.'),
+  maxMemoryBytes: z.int().optional().describe('The most memory that it held at a time, its files included, where it is known.'),
   killed: z.boolean(),
   timedOut: z.boolean(),
   oomKilled: z.boolean(),
@@ -135,16 +138,19 @@ export async function runInSandbox(
     },
   };
   const result = await context.sandbox.run(request, { signal: context.signal });
-  const { exitCode, stdout, stderr, truncated, durationMs, killed, timedOut, oomKilled } = result;
+  const { exitCode, signal, stdout, stderr, truncated, durationMs, cpuMs, maxMemoryBytes, killed, timedOut, oomKilled } = result;
   return {
     success: exitCode === 0 && !killed && !timedOut,
     image,
     exitCode,
+    ...(signal !== undefined && { signal }),
     stdout,
     stderr,
     output: joinOutput(stdout, stderr),
     truncated,
     durationMs,
+    ...(cpuMs !== undefined && { cpuMs }),
+    ...(maxMemoryBytes !== undefined && { maxMemoryBytes }),
     killed,
     timedOut,
     oomKilled,

@@ -199,6 +199,10 @@ describe('a skill in a sandbox', () => {
       { truncated: true, stdout: 'x' },
       { success: true, truncated: true },
     ],
+    [
+      { exitCode: 139, signal: 'SIGSEGV', cpuMs: 1.5, maxMemoryBytes: 4_096 },
+      { success: false, exitCode: 139, signal: 'SIGSEGV', cpuMs: 1.5, maxMemoryBytes: 4_096 },
+    ],
     [{ stdout: 'a', stderr: 'b' }, { output: 'a\nb' }],
     [{ stdout: 'a\n', stderr: 'b' }, { output: 'a\nb' }],
   ])('turns the result %j into %j', async (result, output) => {
