@@ -19,20 +19,29 @@ export function buildWasm(): Uint8Array<ArrayBuffer> {
   return meterQuickJs(readFileSync(path), HOST_CALL);
 }
 
-/** Node's inspector has to ask the engine for what JavaScript cannot see; its extract answers that nothing is known. */
-const INSPECTOR_HOLES: readonly [string, string][] = [
+/**
+ * Where the extract of Node's inspector needs another word than it has: it does not ask the engine for what JavaScript cannot see, and it is
+ * of a newer Node than the containers' 22.
+ */
+const INSPECTOR_CHANGES: readonly [string, string][] = [
   ['getPromiseDetails:()=>[g,void 0]', 'getPromiseDetails:p=>{const[s,v]=engine.promiseState(p);return[s===0?g:s===1?0:h,v]}'],
   ['previewEntries:t=>[[],!1]', 'previewEntries:()=>engine.needNode("the entries of an iterator")'],
+  ['s=t.stylize(e,"symbol")}else', 's=t.stylize(e,"symbol"),!1!==i.enumerable&&(s="["+s+"]")}else'],
+  // The engine gives the properties of a match in another order.
+  [
+    '(2!==e||o.enumerable)&&r.push(n)}return r}',
+    '(2!==e||o.enumerable)&&r.push(n)}return"groups,index,input"===r.join()?["index","input","groups"]:r}',
+  ],
 ];
 
-function fillHoles(source: string): string {
-  const filled = INSPECTOR_HOLES.reduce((text, [hole, filling]) => {
-    if (text.split(hole).length !== 2) throw new Error(`Node's inspector has no ${hole}`);
-    return text.replace(hole, () => filling);
+function changeInspector(source: string): string {
+  const changed = INSPECTOR_CHANGES.reduce((text, [old, wanted]) => {
+    if (text.split(old).length !== 2) throw new Error(`Node's inspector has no ${old}`);
+    return text.replace(old, () => wanted);
   }, source);
   // It looks globals up when it is called, too; by then they are the program's.
   const pristine = 'Object.defineProperties({},Object.getOwnPropertyDescriptors(globalThis))';
-  return `(function(globalThis,engine){globalThis.globalThis=globalThis;const{URL}=globalThis;${filled}})(${pristine},globalThis.${HOST_GLOBAL});`;
+  return `(function(globalThis,engine){globalThis.globalThis=globalThis;const{URL}=globalThis;${changed}})(${pristine},globalThis.${HOST_GLOBAL});`;
 }
 
 /** A module that holds, as text, the code that makes QuickJS look like Node from inside. */
@@ -49,10 +58,10 @@ export async function buildGuest(): Promise<string> {
     logLevel: 'silent',
     plugins: [
       {
-        name: 'fill the holes of the inspector',
+        name: 'inspector',
         setup({ onLoad }) {
           onLoad({ filter: /node-inspect-extracted\/dist\/inspect\.js$/ }, ({ path }) => ({
-            contents: fillHoles(readFileSync(path, 'utf8')),
+            contents: changeInspector(readFileSync(path, 'utf8')),
           }));
         },
       },

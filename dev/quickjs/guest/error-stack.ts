@@ -20,6 +20,15 @@ function describeFrame(site: NodeJS.CallSite): string {
   return name === null || name === '' || name === '<eval>' || name === '<anonymous>' ? `    at ${place}` : `    at ${name} (${place})`;
 }
 
+/** V8 leaves out the constructors of the error's own classes, which call each other when it is made. */
+function withoutConstructors(error: Error, sites: readonly NodeJS.CallSite[]): NodeJS.CallSite[] {
+  const names: unknown[] = [];
+  for (let prototype = Object.getPrototypeOf(error); prototype !== null; prototype = Object.getPrototypeOf(prototype))
+    names.push(Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value?.name);
+  const first = sites.findIndex((site) => !names.includes(site.getFunctionName()));
+  return sites.slice(first);
+}
+
 /** Makes errors and their stacks read as V8 writes them. See https://v8.dev/docs/stack-trace-api. */
 export function installStacks(): void {
   const describe = Error.prototype.toString;
@@ -30,7 +39,24 @@ export function installStacks(): void {
       const wording = reword(message);
       if (wording !== message) Object.defineProperty(error, 'message', { value: wording, writable: true, configurable: true });
     }
-    const frames = sites.filter((site) => site.getFileName() !== GUEST_FILE).map(describeFrame);
-    return [describe.call(error), ...frames].join('\n');
+    const frames = withoutConstructors(error, sites)
+      .filter((site) => site.getFileName() !== GUEST_FILE)
+      .map(describeFrame);
+    // V8 writes the stack when it is first read, by which time a constructor has given the error its name. The engine would put what is
+    // returned here into a property of its own, were that not taken already.
+    let stack: unknown;
+    let isWritten = false;
+    Object.defineProperty(error, 'stack', {
+      get() {
+        if (!isWritten) stack = [describe.call(error), ...frames].join('\n');
+        isWritten = true;
+        return stack;
+      },
+      set(value: unknown) {
+        stack = value;
+        isWritten = true;
+      },
+    });
+    return undefined;
   };
 }

@@ -15,7 +15,7 @@ export function createProcess(host: Host): { process: object; exitCode(): number
   }
 
   const stream = (name: string, fd: 1 | 2) =>
-    onlyWith(name, {
+    onlyWith(`process.${name}`, {
       write(text: unknown, ...others: unknown[]) {
         if (typeof text !== 'string' || others.length > 0) host.needNode(`process.${name}.write`);
         write(fd, text as string);
@@ -29,9 +29,10 @@ export function createProcess(host: Host): { process: object; exitCode(): number
       host.needNode(what);
       return undefined as never;
     };
+    const property = (key: string | symbol) => (typeof key === 'symbol' ? name : `${name}.${key}`);
     return new Proxy(known, {
-      get: (target, key) => (Object.hasOwn(target, key) ? Reflect.get(target, key) : needNode(`${name}.${String(key)}`)()),
-      set: (target, key, value) => (Object.hasOwn(target, key) ? Reflect.set(target, key, value) : needNode(`${name}.${String(key)}`)()),
+      get: (target, key) => (Object.hasOwn(target, key) ? Reflect.get(target, key) : needNode(property(key))()),
+      set: (target, key, value) => (Object.hasOwn(target, key) ? Reflect.set(target, key, value) : needNode(property(key))()),
       has: needNode(name),
       ownKeys: needNode(name),
       getPrototypeOf: needNode(name),
