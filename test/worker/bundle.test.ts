@@ -81,6 +81,7 @@ describe('wrangler deploy --dry-run', () => {
 
   it('makes a bundle of at most 1 MiB, gzipped', () => {
     expect(Object.keys(modules)).toContain('index.js');
+    expect(Object.keys(modules).filter((name) => name.endsWith('.wasm'))).toHaveLength(1);
     const bytes = Object.values(modules).reduce((sum, module) => sum + gzipSync(module).length, 0);
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThanOrEqual(MAX_GZIP_BYTES);
