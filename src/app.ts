@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { agentSkills } from './api/agent-skills.ts';
 import type { AppEnv } from './api/app-env.ts';
 import { approvals } from './api/approvals.ts';
 import { chat } from './api/chat.ts';
@@ -40,6 +41,7 @@ export function createApp(services: Services): Hono<AppEnv> {
   rest.route('/api/handlers', handlers);
   rest.route('/api/settings', settings);
   rest.route('/api/keys', keys);
+  rest.route('/api/agent-skills', agentSkills);
   rest.route(
     '/',
     openApi(() => app.routes),

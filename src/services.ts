@@ -1,3 +1,4 @@
+import { type AgentSkillCatalogue, createAgentSkillCatalogue } from './agent-skills/catalogue.ts';
 import { type CachedApiKeys, createCachedApiKeys } from './cached-api-keys.ts';
 import { type CachedSettings, createCachedSettings } from './cached-settings.ts';
 import { createApiKeyRepository } from './db/api-key-repository.ts';
@@ -67,6 +68,7 @@ export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   apiKeys: CachedApiKeys;
   settings: CachedSettings;
   marketplaces: Marketplaces;
+  agentSkills: AgentSkillCatalogue;
   sandbox: SandboxClient;
   probeDatabase(): Promise<DatabaseStatus>;
   /** The work of the cron trigger. Rejects when the database cannot be used. */
@@ -163,6 +165,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
     approvals,
     apiKeys: createCachedApiKeys(createApiKeyRepository(db, { log, newId, now: date }), { now }),
     settings,
+    agentSkills: createAgentSkillCatalogue(() => import('./agent-skills/generated/agent-skills.ts')),
     marketplaces: createMarketplaces({ fetch, settings: () => settings.load(), skills, registry }),
     sandbox,
     probeDatabase: () => probeDatabase(db),

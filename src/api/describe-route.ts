@@ -15,6 +15,7 @@ export const TAGS = {
   Approvals: 'Calls of `hybrid` skills that wait for a person.',
   Marketplaces: 'Where skills are installed from.',
   Management: 'Settings and API keys.',
+  'Agent Skills': 'Texts, each a SKILL.md, that teach agents outside how to use this product.',
   Service: 'The gateway about itself.',
 } as const;
 export type Tag = keyof typeof TAGS;
