@@ -16,6 +16,7 @@ import { requestScope } from './api/request-scope.ts';
 import { settings } from './api/settings.ts';
 import { skills } from './api/skills.ts';
 import { AppError } from './errors.ts';
+import { mcp } from './mcp/mcp.ts';
 import { GEMINI_VERSIONS } from './providers/gemini.ts';
 import { openAiChat } from './providers/openai-chat.ts';
 import type { Services } from './services.ts';
@@ -42,6 +43,7 @@ export function createApp(services: Services): Hono<AppEnv> {
   rest.route('/api/settings', settings);
   rest.route('/api/keys', keys);
   rest.route('/api/agent-skills', agentSkills);
+  rest.route('/mcp', mcp);
   rest.route(
     '/',
     openApi(() => app.routes),

@@ -43,14 +43,19 @@ async function requirePrincipal(c: Context<AppEnv>): Promise<Principal> {
 const refusalOf = (demand: Demand): string =>
   demand === 'management' ? 'This needs the management token or an API key with the scope manage' : `The API key lacks the scope ${demand}`;
 
-/**
- * Sets the principal, which meets the demand, and begins to count its request: what the management sends was counted when it was identified.
- * The caller waits for `admission`, when there is one. Throws `unauthorized` and `forbidden`.
- */
-export async function authenticate(c: Context<AppEnv>, demand: Demand): Promise<void> {
-  const principal = await requirePrincipal(c);
+/** Throws `forbidden` unless the principal meets the demand. */
+export function requireDemand(principal: Principal, demand: Demand): void {
   const isMet = demand === 'management' ? isManagement(principal) : hasScope(principal, demand);
   if (!isMet) throw new AppError('forbidden', refusalOf(demand));
+}
+
+/**
+ * Sets the principal, which meets the demand if there is one, and begins to count its request: what the management sends was counted when
+ * it was identified. The caller waits for `admission`, when there is one. Throws `unauthorized` and `forbidden`.
+ */
+export async function authenticate(c: Context<AppEnv>, demand?: Demand): Promise<void> {
+  const principal = await requirePrincipal(c);
+  if (demand !== undefined) requireDemand(principal, demand);
   c.set('principal', principal);
   if (principal.kind === 'management' || c.get('services').config.rateLimiter === undefined) return;
   const admission = countRequest(c, `key:${principal.apiKeyId}`);

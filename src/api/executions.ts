@@ -103,7 +103,7 @@ export const executions = new Hono<AppEnv>()
       logId: requestId,
       callId: CALL_ID,
       signal: AbortSignal.any([c.req.raw.signal, left.signal]),
-      onClaimed: claimed.resolve,
+      onClaimed: () => claimed.resolve(),
       location: locationOf(c.req.raw),
     });
     // Its end is recorded even when the client leaves before it.

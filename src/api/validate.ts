@@ -7,7 +7,7 @@ import { annotate } from './describe-route.ts';
 import { parseJsonObject, readBytes } from './request-body.ts';
 
 /** `invalid_request` with the first fault in its message and the path of each in `details`. */
-function invalidRequest(issues: readonly { path: readonly PropertyKey[]; message: string }[]): AppError {
+export function invalidRequest(issues: readonly { path: readonly PropertyKey[]; message: string }[]): AppError {
   const details = issues.map((issue) => ({ path: issue.path.map(String).join('.'), message: issue.message }));
   const [first] = details;
   return new AppError('invalid_request', first ? [first.path, first.message].filter(Boolean).join(': ') : 'Invalid request', details);

@@ -96,7 +96,7 @@ export function createExecutor(dependencies: ExecutorDependencies): SkillExecuto
           : undefined;
       const { execution, repeated } = await executions.claim(row, approval);
       if (repeated) return awaitExecution(execution, { executions, sleep, now, signal });
-      context.onClaimed?.();
+      context.onClaimed?.(execution.id);
       if (!prepared.success || refusal !== undefined) return execution;
       const { runnable, data } = prepared;
       const run: Run['run'] = (attemptSignal, onHost) => runnable.run(data, contextFor(execution, attemptSignal, context, onHost));

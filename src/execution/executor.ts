@@ -14,8 +14,8 @@ export interface ExecuteContext {
   logId?: string;
   /** Fires when the client leaves. */
   signal: AbortSignal;
-  /** Called once the call is claimed: from then on it is told by its execution, however it ends. */
-  onClaimed?: () => void;
+  /** Called with the execution's id once the call is claimed: from then on it is told by its execution, however it ends. */
+  onClaimed?: (executionId: string) => void;
   /** False leaves only the built-in skills. */
   customSkillExecutionEnabled?: boolean;
   /** Where the request came in, as in Cloudflare's `request.cf`: a sandbox near to it is tried first. */

@@ -1,0 +1,65 @@
+import * as z from 'zod';
+import { executionBody, toExecutionBody } from '../api/execution-body.ts';
+import { isManagement, ownerOf } from '../api/principal.ts';
+import { jsonObject, plainText } from '../api/schemas.ts';
+import { AppError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { callSkill } from './call-skill.ts';
+import { answerOf } from './skill-answer.ts';
+import { defineTool, type ToolCall } from './tool.ts';
+
+const execution = z.strictObject(executionBody.shape);
+
+/** A key finds what it sees; the management finds every skill by its id, too. */
+async function findSkill({ services, principal, waitUntil }: ToolCall, reference: string) {
+  const visible = await services.registry.find(reference, ownerOf(principal), waitUntil);
+  const skill = visible ?? (isManagement(principal) ? await services.skills.get(reference) : undefined);
+  if (skill === undefined) throw new AppError('skill_not_found', `No skill ${reference}`);
+  return skill;
+}
+
+export const executeSkill = defineTool({
+  name: 'omniroute_skills_execute',
+  title: 'Run a skill',
+  description:
+    'Runs a skill and answers its execution once that has ended. A skill of instructions answers them, for you to follow. A skill that needs a person’s approval is run once it is there.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  scope: 'execute:skills',
+  input: z.strictObject({
+    skillName: plainText(400).min(1).meta({ description: 'A name, name@version, name@ and a constraint such as ^1.0.0, or an id' }),
+    input: jsonObject.default({}).meta({ description: 'What the input schema of the skill asks for' }),
+    sessionId: plainText(255).min(1).optional().meta({ description: 'Kept with the execution, to find it by' }),
+  }),
+  output: z.strictObject({
+    execution,
+    approval: z
+      .strictObject({ id: z.string(), expiresAt: z.string() })
+      .optional()
+      .meta({ description: 'The call was not run: a person has to approve it, then it is to be made again' }),
+  }),
+  async run({ skillName, input, sessionId }, call) {
+    const skill = await findSkill(call, skillName);
+    const result = await callSkill(skill, input, sessionId ?? null, call);
+    if (result.kind === 'asks') return { asks: result.question };
+    const { text, failed } = answerOf(skill, result);
+    const structured: JsonObject = { execution: toExecutionBody(result.execution) };
+    if (result.kind === 'parked') structured.approval = { id: result.approvalId, expiresAt: result.expiresAt };
+    return { structured, text, failed };
+  },
+});
+
+export const listExecutions = defineTool({
+  name: 'omniroute_skills_executions',
+  title: 'List executions',
+  description:
+    'Lists the runs of skills, newest first, with input, output and status. An API key sees its own, the management those of all.',
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  scope: 'read:skills',
+  input: z.strictObject({ limit: z.int().min(1).max(100).default(50) }),
+  output: z.strictObject({ executions: z.array(execution) }),
+  async run({ limit }, { services, principal }) {
+    const filter = isManagement(principal) ? {} : { apiKeyId: ownerOf(principal) };
+    const found = await services.executions.list(filter, limit, 0);
+    return { structured: { executions: found.map(toExecutionBody) } };
+  },
+});

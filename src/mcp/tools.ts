@@ -1,0 +1,6 @@
+import { executeSkill, listExecutions } from './execution-tools.ts';
+import { enableSkill, listSkills } from './skill-tools.ts';
+import type { McpTool } from './tool.ts';
+
+/** The tools of this product, in the order in which clients list them. */
+export const MCP_TOOLS: readonly McpTool[] = [listSkills, enableSkill, executeSkill, listExecutions];
