@@ -95,7 +95,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
   const { publicNetwork, dnsOverHttpsUrl } = config;
   const siteFetch: typeof fetch = (input, init) => (publicNetwork === undefined ? fetch(input, init) : publicNetwork.fetch(input, init));
   const publicFetch = createPublicFetch({ fetch, dnsOverHttpsUrl, siteFetch });
-  const runDirect = createRunDirect({ loadQuickJs, now });
+  const runDirect = createRunDirect({ loadQuickJs, now, random });
   const webSearchFor = createWebSearch({ providers: config.searchProviders, fetch, now, log });
 
   /** The quota is read for each write, so that a change of it holds at once. */

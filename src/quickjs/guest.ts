@@ -13,6 +13,8 @@ export interface Host {
 
 /** What the worker calls when the program's own code is done. */
 export interface Guest {
+  /** Two numbers of 32 bits, from which all random numbers of the program come. */
+  seed(high: number, low: number): void;
   exitCode(): number;
   /** How an uncaught error is told on stderr. */
   describeError(error: unknown): string;

@@ -20,6 +20,7 @@ const C_STACK_BYTES = 4 * 1024 * 1024;
 
 export interface QuickJs {
   context: QuickJSContext;
+  memory: WebAssembly.Memory;
   fuel: WebAssembly.Global;
   /** Whether memory was asked for that the limit does not allow. */
   isOutOfMemory(): boolean;
@@ -75,6 +76,7 @@ export async function openQuickJs(wasm: WebAssembly.Module, { memoryBytes }: { m
   const tracker = instance?.exports[TRACKER_EXPORT] as WebAssembly.Global;
   return {
     context,
+    memory,
     fuel: fuel(),
     isOutOfMemory,
     /** `tell` hears of each promise that is rejected while nobody handles it, and of each such one that is handled later. */

@@ -3,6 +3,7 @@ import { CappedOutput } from './capped-output.ts';
 import type { DirectEnd, DirectLimits, DirectRun } from './direct-run.ts';
 import { GUEST_SOURCE } from './generated/guest-source.ts';
 import { GUEST_FILE, GUEST_GLOBAL, type Guest, HOST_GLOBAL, type Host, PROGRAM_FILE } from './guest.ts';
+import { type MemoryImage, restoreImage, takeImage } from './memory-image.ts';
 import { openQuickJs, type QuickJs } from './open-quickjs.ts';
 
 /** Enough for the code of ours that goes first. */
@@ -73,22 +74,11 @@ function createHost(engine: QuickJs, outcome: Outcome): QuickJSHandle {
   return host;
 }
 
-/** Makes the engine look like Node from inside, and answers the object by which we reach the code that does. */
-function installGuest(engine: QuickJs, outcome: Outcome): QuickJSHandle {
-  const { context, fuel } = engine;
-  fuel.value = OWN_FUEL;
-  context.setProp(context.global, HOST_GLOBAL, createHost(engine, outcome));
-  context.unwrapResult(context.evalCode(GUEST_SOURCE, GUEST_FILE, { type: 'global' }));
-  const guest = context.getProp(context.global, GUEST_GLOBAL);
-  context.unwrapResult(context.evalCode(`delete globalThis.${GUEST_GLOBAL}`, GUEST_FILE, { type: 'global' }));
-  return guest;
-}
-
 /** Answers of the guest, as text. */
 const ask = (
   context: QuickJSContext,
   guest: QuickJSHandle,
-  question: Exclude<keyof Guest, 'trackRejection'>,
+  question: Exclude<keyof Guest, 'trackRejection' | 'seed'>,
   ...values: QuickJSHandle[]
 ): string => context.getString(context.unwrapResult(context.callMethod(guest, question, values)));
 
@@ -145,25 +135,49 @@ function explainTrap(engine: QuickJs, error: unknown): DirectEnd {
   return { kind: error instanceof RangeError ? 'stack' : 'fault' };
 }
 
+export type RunProgram = (code: string, limits: DirectLimits) => Promise<DirectRun>;
+
 /**
- * Runs a JavaScript program in an instance of QuickJS of its own, without a clock and without a way out, until it ends, needs Node or has
- * used up what `limits` give it. Never rejects for what a program does.
+ * Runs JavaScript programs, each in an instance of QuickJS of its own, without a clock and without a way out, until it ends, needs Node or
+ * has used up what `limits` give it. Never rejects for what a program does. `random` is as `Math.random`.
  */
-export async function runProgram(wasm: WebAssembly.Module, code: string, limits: DirectLimits): Promise<DirectRun> {
-  const engine = await openQuickJs(wasm, limits);
-  const outcome: Outcome = {
-    stdout: new CappedOutput(limits.maxOutputChars),
-    stderr: new CappedOutput(limits.maxOutputChars),
-    end: undefined,
-  };
-  const guest = installGuest(engine, outcome);
-  engine.fuel.value = limits.fuel;
-  let end: DirectEnd;
-  try {
-    end = execute(engine, guest, code.toWellFormed(), outcome);
-  } catch (error) {
-    end = explainTrap(engine, error);
+export function createProgramRunner(wasm: WebAssembly.Module, random: () => number): RunProgram {
+  /** The memory of an engine that looks like Node from inside and has run no program: to read that code anew takes longer than most runs. */
+  let image: MemoryImage | undefined;
+
+  /** Makes the engine look like Node from inside, and answers the object by which we reach the code that does. */
+  function installGuest(engine: QuickJs, outcome: Outcome): QuickJSHandle {
+    const { context, fuel, memory } = engine;
+    fuel.value = OWN_FUEL;
+    // An engine that has gone the same steps so far has the same addresses and ids, so that the image fits.
+    context.setProp(context.global, HOST_GLOBAL, createHost(engine, outcome));
+    if (image === undefined) {
+      context.unwrapResult(context.evalCode(GUEST_SOURCE, GUEST_FILE, { type: 'global' }));
+      image = takeImage(memory);
+    } else restoreImage(memory, image);
+    const guest = context.getProp(context.global, GUEST_GLOBAL);
+    context.unwrapResult(context.evalCode(`delete globalThis.${GUEST_GLOBAL}`, GUEST_FILE, { type: 'global' }));
+    const seed = () => context.newNumber(Math.floor(random() * 2 ** 32));
+    context.unwrapResult(context.callMethod(guest, 'seed', [seed(), seed()]));
+    return guest;
   }
-  const { stdout, stderr } = outcome;
-  return { end: outcome.end ?? end, stdout: stdout.text, stderr: stderr.text, truncated: stdout.truncated || stderr.truncated };
+
+  return async (code, limits) => {
+    const engine = await openQuickJs(wasm, limits);
+    const outcome: Outcome = {
+      stdout: new CappedOutput(limits.maxOutputChars),
+      stderr: new CappedOutput(limits.maxOutputChars),
+      end: undefined,
+    };
+    const guest = installGuest(engine, outcome);
+    engine.fuel.value = limits.fuel;
+    let end: DirectEnd;
+    try {
+      end = execute(engine, guest, code.toWellFormed(), outcome);
+    } catch (error) {
+      end = explainTrap(engine, error);
+    }
+    const { stdout, stderr } = outcome;
+    return { end: outcome.end ?? end, stdout: stdout.text, stderr: stderr.text, truncated: stdout.truncated || stderr.truncated };
+  };
 }

@@ -14,7 +14,7 @@ const { host, run } = createTestHost();
 afterAll(() => host.drain(0));
 
 const MAX_OUTPUT_CHARS = 100_000;
-const runDirect = createRunDirect({ loadQuickJs, now: () => Date.now() });
+const runDirect = createRunDirect({ loadQuickJs, now: Date.now, random: Math.random });
 
 interface Ended {
   exitCode: number;

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { DirectLimits } from '../../src/quickjs/direct-run.ts';
-import { runProgram } from '../../src/quickjs/run-program.ts';
+import { createProgramRunner } from '../../src/quickjs/run-program.ts';
 import { loadQuickJs } from '../support/load-quickjs.ts';
 
 const wasm = await loadQuickJs();
+const runProgram = createProgramRunner(wasm, Math.random);
 const LIMITS: DirectLimits = { fuel: 30_000_000, memoryBytes: 32 * 1024 * 1024, maxOutputChars: 1_000 };
-const run = (code: string, limits: Partial<DirectLimits> = {}) => runProgram(wasm, code, { ...LIMITS, ...limits });
+const run = (code: string, limits: Partial<DirectLimits> = {}) => runProgram(code, { ...LIMITS, ...limits });
 
 describe('what bounds a program', () => {
   it.each([
@@ -195,5 +196,31 @@ describe('the way out', () => {
     const { end } = await run(code);
     expect(['exited', 'fault']).toContain(end.kind);
     expect(await run('console.log(1)')).toMatchObject({ stdout: '1\n' });
+  });
+});
+
+describe('random numbers', () => {
+  const code = 'console.log(JSON.stringify(Array.from({ length: 1000 }, Math.random)))';
+  const numbersOf = async (random: () => number): Promise<number[]> => {
+    const { stdout } = await createProgramRunner(wasm, random)(code, { ...LIMITS, maxOutputChars: 100_000 });
+    return JSON.parse(stdout) as number[];
+  };
+
+  it('come from the worker, and are others in each run', async () => {
+    expect(await numbersOf(() => 0.25)).toEqual(await numbersOf(() => 0.25));
+    expect(await numbersOf(() => 0.25)).not.toEqual(await numbersOf(() => 0.5));
+    const [first, second] = [await run(code), await run(code)];
+    expect(first.stdout).not.toBe(second.stdout);
+  });
+
+  it.each([0, 0.5, 0.999_999_999_9])('lie between 0 and 1, all over, when they start from %d', async (start) => {
+    const numbers = await numbersOf(() => start);
+    expect(new Set(numbers).size).toBe(1_000);
+    for (const number of numbers) expect(number >= 0 && number < 1).toBe(true);
+    for (let tenth = 0; tenth < 10; tenth += 1) {
+      const share = numbers.filter((number) => Math.floor(number * 10) === tenth).length;
+      expect(share).toBeGreaterThan(50);
+      expect(share).toBeLessThan(170);
+    }
   });
 });

@@ -5,6 +5,7 @@ import { createConsole } from './console.ts';
 import { installStacks } from './error-stack.ts';
 import { matchNode } from './match-node.ts';
 import { createProcess } from './process.ts';
+import { installRandom } from './random.ts';
 import { createRejections } from './rejections.ts';
 
 const scope = globalThis as Record<string, unknown>;
@@ -23,6 +24,7 @@ matchNode(host);
 const describeError = (error: unknown): string => `Uncaught ${typeof error === 'string' ? error : inspect(error)}`;
 
 const guest: Guest = {
+  seed: installRandom(),
   exitCode,
   describeError,
   ...createRejections(host, describeError),

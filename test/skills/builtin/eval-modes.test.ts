@@ -17,7 +17,7 @@ function setUp(evalMode: Settings['evalMode'], evalAutoUpgrade = true) {
   const sandbox = createRecordingSandbox({ stdout: 'from the container\n' });
   const context = createSkillContext({
     sandbox,
-    runDirect: createRunDirect({ loadQuickJs, now }),
+    runDirect: createRunDirect({ loadQuickJs, now, random: Math.random }),
     loadEvalSettings: async () => ({ evalMode, evalAutoUpgrade }),
     workspace: { read: async () => new Uint8Array(), write: async (path) => ({ path }) },
     limits: { ...createSkillContext().limits, sandboxNetworkEnabled: true, maxSandboxOutputChars: 1_000 },
