@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { boundedArray } from './bounded-array.ts';
 
 /** What paths are put behind. It holds no credentials, since settings can be read. */
 const baseUrl = z
@@ -43,7 +44,7 @@ export const settingsSchema = z.strictObject({
   /** Where the SKILL.md of both are read from. */
   githubRawBaseUrl: baseUrl.default('https://raw.githubusercontent.com'),
   /** Models, as in `model`, that are tried in turn when the first one's provider is full, failing or cannot be reached. */
-  fallbackModels: z.array(z.string().min(1).max(200)).max(10).default([]),
+  fallbackModels: boundedArray(z.string().min(1).max(200), 10).default([]),
   evalMode: z.enum(EVAL_MODES).default('sandbox'),
   /** Whether `hybrid` repeats a program in a container when it turns out that it needs one. */
   evalAutoUpgrade: z.boolean().default(true),

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { boundedArray } from '../bounded-array.ts';
 import { AppError } from '../errors.ts';
 import { MARKETPLACES } from '../marketplaces/marketplace.ts';
 import { popularDefaults } from '../marketplaces/popular-skills.ts';
@@ -16,7 +17,7 @@ import { jsonBody, validateQuery } from './validate.ts';
 const MAX_INSTRUCTIONS_CHARS = 262_144;
 
 const description = plainText(4_000).trim().min(1);
-const tags = z.array(plainText(64).trim().min(1)).max(50);
+const tags = boundedArray(plainText(64).trim().min(1), 50);
 /** `normalizeSkillSchema` tells which faults it has. */
 const schema = jsonObject.meta({
   description: '`{input, output}`, each JSON Schema (2020-12) or its shorthand, such as `{"text": "string"}`',

@@ -6,9 +6,16 @@ import type { AppEnv } from './app-env.ts';
 import { annotate } from './describe-route.ts';
 import { parseJsonObject, readBytes } from './request-body.ts';
 
-/** `invalid_request` with the first fault in its message and the path of each in `details`. */
+const MAX_FAULTS = 50;
+/** Unknown fields are named in the message, which must not become as long as the body. */
+const MAX_FAULT_CHARS = 500;
+
+/** `invalid_request` with the first fault in its message and the path of each, 50 at most, in `details`. */
 export function invalidRequest(issues: readonly { path: readonly PropertyKey[]; message: string }[]): AppError {
-  const details = issues.map((issue) => ({ path: issue.path.map(String).join('.'), message: issue.message }));
+  const details = issues.slice(0, MAX_FAULTS).map((issue) => ({
+    path: issue.path.map(String).join('.'),
+    message: issue.message.slice(0, MAX_FAULT_CHARS).toWellFormed(),
+  }));
   const [first] = details;
   return new AppError('invalid_request', first ? [first.path, first.message].filter(Boolean).join(': ') : 'Invalid request', details);
 }

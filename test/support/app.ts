@@ -20,6 +20,8 @@ export interface TestAppOptions {
   upstream?: (request: Request) => Response | Promise<Response>;
   /** Further variables of the worker; undefined takes one away. */
   variables?: Record<string, string | undefined>;
+  /** Stands between the gateway and its database. */
+  databaseFetch?: (request: Request, send: typeof fetch) => Promise<Response>;
   /** The rate limiting binding; none by default. */
   rateLimiter?: RateLimiter;
   /** Milliseconds since 1970. */
@@ -65,6 +67,7 @@ const refuse = (request: Request): Response => {
 export async function createTestApp({
   upstream = refuse,
   variables = {},
+  databaseFetch = (request, send) => send(request),
   rateLimiter,
   now = Date.now,
 }: TestAppOptions = {}): Promise<TestApp> {
@@ -81,7 +84,8 @@ export async function createTestApp({
   };
   const send = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
-    return request.url.startsWith(database.url) ? fetch(request) : upstream(request);
+    if (!request.url.startsWith(database.url)) return upstream(request);
+    return databaseFetch(request, fetch);
   };
   const services = createServices(readConfig(bindings), { fetch: send as typeof fetch, now, newId, random: Math.random, log, loadQuickJs });
   await seedBuiltinSkills(database.db, builtinSkills, { newId, now: () => new Date(now()) });
