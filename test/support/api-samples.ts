@@ -104,6 +104,10 @@ export const SAMPLES: Readonly<Record<string, (app: TestApp) => Omit<Sample, 'me
   'put /api/settings': () => ({ path: '/api/settings', json: { maxRounds: 7, autoMinScore: 4, fallbackModels: ['a', 'b'] } }),
   'get /api/keys': () => ({ path: '/api/keys' }),
   'post /api/keys': () => ({ path: '/api/keys', json: { name: uniqueName() } }),
+  'put /api/keys/{id}': async (app) => ({
+    path: `/api/keys/${await make(app, '/api/keys', { name: uniqueName() })}`,
+    json: { routingMemory: true },
+  }),
   'delete /api/keys/{id}': async (app) => ({ path: `/api/keys/${await make(app, '/api/keys', { name: uniqueName() })}` }),
 };
 
