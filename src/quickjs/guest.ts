@@ -1,8 +1,9 @@
 /** What the code inside the engine can ask of the worker; everything passes as strings, numbers or values of the engine itself. */
 export interface Host {
-  /** Writes to stdout (1) or stderr (2). The text has no NUL, which would end it on its way. */
+  /** Writes to stdout (1) or stderr (2). A NUL would end the text on its way. */
   write(stream: 1 | 2, text: string): void;
-  writeNul(stream: 1 | 2): void;
+  /** As `write`, for a text that `escapeNuls` has been over. */
+  writeEscaped(stream: 1 | 2, text: string): void;
   /** Ends the run at once: it needs what only Node has. */
   needNode(what: string): void;
   /** Ends the run at once. */
@@ -31,3 +32,7 @@ export const GUEST_GLOBAL = '__omnirouteGuest';
 export const GUEST_FILE = 'omniroute:guest';
 /** What Node calls a program that comes on standard input. */
 export const PROGRAM_FILE = '[stdin]';
+
+/** A text without NUL that stands for any text. */
+export const escapeNuls = (text: string): string => text.replaceAll('\x01', '\x01\x02').replaceAll('\0', '\x01\x03');
+export const unescapeNuls = (text: string): string => text.replaceAll('\x01\x03', '\0').replaceAll('\x01\x02', '\x01');

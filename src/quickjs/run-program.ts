@@ -2,12 +2,14 @@ import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core';
 import { CappedOutput } from './capped-output.ts';
 import type { DirectEnd, DirectLimits, DirectRun } from './direct-run.ts';
 import { GUEST_SOURCE } from './generated/guest-source.ts';
-import { GUEST_FILE, GUEST_GLOBAL, type Guest, HOST_GLOBAL, type Host, PROGRAM_FILE } from './guest.ts';
+import { GUEST_FILE, GUEST_GLOBAL, type Guest, HOST_GLOBAL, type Host, PROGRAM_FILE, unescapeNuls } from './guest.ts';
 import { type MemoryImage, restoreImage, takeImage } from './memory-image.ts';
 import { openQuickJs, type QuickJs } from './open-quickjs.ts';
 
 /** Enough for the code of ours that goes first. */
 const OWN_FUEL = 100_000_000;
+/** What a call of a function of ours costs on top, about as much as it takes. */
+const HOST_CALL_FUEL = 500;
 /** One unit for so many characters of output, as a power of two: the worker handles them outside of the engine. */
 const OUTPUT_SHIFT = 4;
 /** What Node answers when a module waits for what never comes. */
@@ -26,22 +28,37 @@ function stop({ fuel }: QuickJs, outcome: Outcome, end: DirectEnd): void {
   fuel.value = 0;
 }
 
-/** The object by which the guest's code reaches us. None of its functions throws, and each takes and gives plain values alone. */
+/** Why the engine gave up. */
+function explainTrap(engine: QuickJs, error: unknown): DirectEnd {
+  if (engine.isOutOfMemory()) return { kind: 'memory' };
+  if (engine.fuel.value < 0) return { kind: 'fuel' };
+  return { kind: error instanceof RangeError ? 'stack' : 'fault' };
+}
+
+/** A function of ours as the engine may call it: one that never throws, since what the binding does then would trap in turn, and be logged. */
+const guard =
+  (engine: QuickJs, outcome: Outcome, run: (...values: QuickJSHandle[]) => QuickJSHandle | undefined) =>
+  (...values: QuickJSHandle[]): QuickJSHandle | undefined => {
+    try {
+      engine.fuel.value -= HOST_CALL_FUEL;
+      return run(...values);
+    } catch (error) {
+      stop(engine, outcome, explainTrap(engine, error));
+      return undefined;
+    }
+  };
+
+/** The object by which the guest's code reaches us. Its functions take and give plain values alone. */
 function createHost(engine: QuickJs, outcome: Outcome): QuickJSHandle {
   const { context, fuel } = engine;
-  const streamOf = (fd: QuickJSHandle) => (context.getNumber(fd) === 1 ? outcome.stdout : outcome.stderr);
   const promiseStates = { pending: 0, fulfilled: 1, rejected: 2 } as const;
+  const write = (fd: QuickJSHandle, text: string): undefined => {
+    (context.getNumber(fd) === 1 ? outcome.stdout : outcome.stderr).push(text);
+    fuel.value -= text.length >> OUTPUT_SHIFT;
+  };
   const functions: Record<keyof Host, (...values: QuickJSHandle[]) => QuickJSHandle | undefined> = {
-    write(fd, handle) {
-      const text = context.getString(handle!);
-      fuel.value -= text.length >> OUTPUT_SHIFT;
-      streamOf(fd!).push(text);
-      return undefined;
-    },
-    writeNul(fd) {
-      streamOf(fd!).push('\0');
-      return undefined;
-    },
+    write: (fd, text) => write(fd!, context.getString(text!)),
+    writeEscaped: (fd, text) => write(fd!, unescapeNuls(context.getString(text!))),
     needNode(what) {
       stop(engine, outcome, { kind: 'node', what: context.getString(what!) });
       return undefined;
@@ -60,17 +77,7 @@ function createHost(engine: QuickJs, outcome: Outcome): QuickJSHandle {
     },
   };
   const host = context.newObject();
-  for (const [name, run] of Object.entries(functions)) {
-    const guarded = (...values: QuickJSHandle[]) => {
-      try {
-        return run(...values);
-      } catch {
-        stop(engine, outcome, { kind: 'fault' });
-        return undefined;
-      }
-    };
-    context.setProp(host, name, context.newFunction(name, guarded));
-  }
+  for (const [name, run] of Object.entries(functions)) context.setProp(host, name, context.newFunction(name, guard(engine, outcome, run)));
   return host;
 }
 
@@ -100,7 +107,10 @@ function execute(engine: QuickJs, guest: QuickJSHandle, code: string, outcome: O
     outcome.stderr.push(`${description}\n`);
     return { kind: 'exited', exitCode: 1 };
   };
-  const failWith = (error: QuickJSHandle) => fail(ask(context, guest, 'describeError', error));
+  const failWith = (error: QuickJSHandle): DirectEnd => {
+    const described = context.callMethod(guest, 'describeError', [error]);
+    return fail(described.error === undefined ? context.getString(described.value) : 'Uncaught error that cannot be shown');
+  };
 
   const type = chooseType(context, code);
   if (type === undefined) {
@@ -108,9 +118,11 @@ function execute(engine: QuickJs, guest: QuickJSHandle, code: string, outcome: O
     if (error !== undefined) failWith(error);
     return { kind: 'syntax' };
   }
-  engine.onRejection((promise, isHandled) => {
-    context.unwrapResult(context.callMethod(guest, 'trackRejection', [promise, isHandled ? context.true : context.false]));
-  });
+  const track = (promise: QuickJSHandle, isHandled: QuickJSHandle): undefined => {
+    context.unwrapResult(context.callMethod(guest, 'trackRejection', [promise, isHandled]));
+  };
+  const guardedTrack = guard(engine, outcome, (promise, isHandled) => track(promise!, isHandled!));
+  engine.onRejection((promise, isHandled) => void guardedTrack(promise, isHandled ? context.true : context.false));
   const result = context.evalCode(code, PROGRAM_FILE, { type });
   if (result.error !== undefined) return failWith(result.error);
   const jobs = context.runtime.executePendingJobs();
@@ -126,13 +138,6 @@ function execute(engine: QuickJs, guest: QuickJSHandle, code: string, outcome: O
   const rejection = ask(context, guest, 'describeRejection');
   if (rejection !== '') return fail(rejection);
   return { kind: 'exited', exitCode: Number(ask(context, guest, 'exitCode')) };
-}
-
-/** Why the engine gave up. */
-function explainTrap(engine: QuickJs, error: unknown): DirectEnd {
-  if (engine.isOutOfMemory()) return { kind: 'memory' };
-  if (engine.fuel.value < 0) return { kind: 'fuel' };
-  return { kind: error instanceof RangeError ? 'stack' : 'fault' };
 }
 
 export type RunProgram = (code: string, limits: DirectLimits) => Promise<DirectRun>;

@@ -229,7 +229,7 @@ const PRINTING: Program[] = [
   },
   {
     name: 'unicode',
-    code: String.raw`console.log("é ü 漢字 한국어 😀👩‍👩‍👧 \u202e \ufeff"); console.log("a\0b"); console.log("\ud83d", "\ude00"); console.log([..."😀a"].length, "😀".length, "e\u0301".normalize("NFC").length); console.error("ß".toUpperCase(), "İ".toLowerCase().length)`,
+    code: String.raw`console.log("é ü 漢字 한국어 😀👩‍👩‍👧 \u202e \ufeff"); console.log("a\0b\x01\x02\x03\0\x01\0"); console.log("\ud83d", "\ude00"); console.log([..."😀a"].length, "😀".length, "e\u0301".normalize("NFC").length); console.error("ß".toUpperCase(), "İ".toLowerCase().length)`,
   },
   { name: 'nothing', code: ' ' },
   { name: 'a comment', code: '// nothing\n/* at all */' },

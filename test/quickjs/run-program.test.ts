@@ -29,6 +29,9 @@ describe('what bounds a program', () => {
     ['fills of a buffer', 'const a = new Uint8Array(8e6); for (;;) a.fill(1)'],
     ['sorting', 'const a = Array.from({ length: 200000 }, (_, i) => -i); for (;;) a.toSorted()'],
     ['printing', 'for (;;) console.log("x".repeat(1000))'],
+    ['rejections that are handled', 'for (;;) { const p = Promise.reject(1); p.catch(() => {}) }'],
+    ['printing nothing', 'for (;;) process.stdout.write("")'],
+    ['printing NULs', 'for (;;) process.stdout.write("\\0".repeat(1e5))'],
     ['a getter of what is printed', 'console.log({ get [Symbol.toStringTag]() { for (;;); } })'],
     ['custom inspection of an error', 'throw { [Symbol.for("nodejs.util.inspect.custom")]() { for (;;); } }'],
     ['code that is long to read', 'for (;;) new Function("a".repeat(1e5))'],
@@ -92,6 +95,20 @@ describe('what bounds a program', () => {
     const { stdout, stderr, truncated, end } = await run(code);
     expect([stdout, stderr, truncated, end]).toEqual([`a${'😀'.repeat(499)}`, 'e'.repeat(1_000), true, { kind: 'exited', exitCode: 0 }]);
     expect(await run('process.stdout.write("x".repeat(1000))')).toMatchObject({ stdout: 'x'.repeat(1_000), truncated: false });
+  });
+});
+
+describe('an error that resists', () => {
+  it.each([
+    ['throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })', /^Uncaught /],
+    ['throw { get [Symbol.toStringTag]() { throw new Error("in tag") } }', /^Uncaught \{/],
+    ['Error.prepareStackTrace = () => { throw 1 }; null.x', /^Uncaught .*TypeError/],
+    ['const e = new Error("x"); e.stack = undefined; throw e', /^Uncaught \[Error: x\]/],
+    ['throw Object.freeze(new Error("frozen"))', /^Uncaught Error: frozen\n/],
+    ['throw Symbol("s")', /^Uncaught Symbol\(s\)/],
+    ['Promise.reject(null)', /reason "null"/],
+  ])('%s', async (code, stderr) => {
+    expect(await run(code)).toMatchObject({ end: { kind: 'exited', exitCode: 1 }, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 });
 

@@ -1,20 +1,16 @@
 import { formatWithOptions, inspect } from 'node-inspect-extracted';
-import type { Host } from '../../../src/quickjs/guest.ts';
+import { escapeNuls, type Host } from '../../../src/quickjs/guest.ts';
 
 /** What prints a table, a duration or a place in the code is left to Node. */
 const LEFT_TO_NODE = ['table', 'time', 'timeEnd', 'timeLog', 'trace', 'profile', 'profileEnd', 'timeStamp', 'context', 'Console'];
 const INDENT = 2;
 
 /** Writes text as Node's streams do: what is half a character becomes U+FFFD. */
-export function createWriter(host: Host): (stream: 1 | 2, text: string) => void {
-  const { write, writeNul } = host;
+export function createWriter({ write, writeEscaped }: Host): (stream: 1 | 2, text: string) => void {
   return (stream, text) => {
-    const [first, ...others] = text.toWellFormed().split('\0') as [string, ...string[]];
-    write(stream, first);
-    for (const other of others) {
-      writeNul(stream);
-      write(stream, other);
-    }
+    const whole = text.toWellFormed();
+    if (whole.includes('\0')) writeEscaped(stream, escapeNuls(whole));
+    else write(stream, whole);
   };
 }
 
