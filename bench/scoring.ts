@@ -1,5 +1,7 @@
 // How long AUTO scoring takes, by the number of skills and the length of the request: npx node bench/scoring.ts
-import { buildScoringIndex, createScoringMemory, type ScoringContext, selectAutoSkills } from '../src/skills/scoring.ts';
+import { selectAutoSkills } from '../src/skills/scoring.ts';
+import { buildScoringIndex, type ScoringContext } from '../src/skills/scoring-index.ts';
+import { createScoringMemory } from '../src/skills/scoring-memory.ts';
 import type { Skill } from '../src/skills/skill.ts';
 
 const ROUNDS = 60;

@@ -6,6 +6,7 @@ import { createApprovalRepository } from './db/approval-repository.ts';
 import { openDatabase } from './db/client.ts';
 import { createExecutionRepository } from './db/execution-repository.ts';
 import { type DatabaseStatus, probeDatabase } from './db/probe-database.ts';
+import { createRoutingMemoryRepository } from './db/routing-memory-repository.ts';
 import { seedBuiltinSkills } from './db/seed-builtin-skills.ts';
 import { createSettingsRepository } from './db/settings-repository.ts';
 import { createSkillRepository } from './db/skill-repository.ts';
@@ -27,16 +28,20 @@ import type { Logger } from './logger.ts';
 import { createMarketplaces, type Marketplaces } from './marketplaces/marketplaces.ts';
 import { createPublicFetch } from './net/public-fetch.ts';
 import { createRunDirect } from './quickjs/create-run-direct.ts';
+import { createRememberingGateway } from './routing-memory/remember-outcomes.ts';
+import { OUTCOME_RETENTION_DAYS, type RoutingMemoryStore } from './routing-memory/routing-memory-store.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox/client.ts';
 import { builtinSkills } from './skills/builtin/index.ts';
 import type { Workspace } from './skills/define.ts';
 import { createRegistry, type Registry } from './skills/registry.ts';
-import { createScoringMemory } from './skills/scoring.ts';
+import { createScoringMemory } from './skills/scoring-memory.ts';
 import type { Skill } from './skills/skill.ts';
 import type { SkillStore } from './skills/skill-store.ts';
 import { createWebSearch } from './web-search/create-web-search.ts';
 import { createWebhookHandler } from './webhooks/create-webhook-handler.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 /** What the services reach the world by. */
 export interface ServiceIo {
@@ -55,6 +60,9 @@ export interface ServiceIo {
 export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   config: Config;
   gateway: Gateway;
+  /** The same for keys that want the outcomes of their requests remembered. */
+  rememberingGateway: Gateway;
+  routingMemory: Pick<RoutingMemoryStore, 'search'>;
   /** Every model that can be asked in a format, under the name that picks its provider. */
   listModels(format: WireFormat): Promise<{ id: string; owner: string }[]>;
   registry: Registry<SkillOffers>;
@@ -137,24 +145,29 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
     log,
   });
 
+  const routingMemory = createRoutingMemoryRepository(db);
+  const gateway = createGateway({
+    providers: config.providers,
+    executor,
+    suspendedTurns,
+    approvals,
+    findSkill: (id, apiKeyId, waitUntil) => registry.find(id, apiKeyId, waitUntil),
+    skillOffers: async (apiKeyId, waitUntil) => (await registry.catalogue(apiKeyId, waitUntil)).compiled,
+    settings: settings.get,
+    fetch,
+    now,
+    newId,
+    log,
+  });
+
   return {
     config,
     now,
     newId,
     log,
-    gateway: createGateway({
-      providers: config.providers,
-      executor,
-      suspendedTurns,
-      approvals,
-      findSkill: (id, apiKeyId, waitUntil) => registry.find(id, apiKeyId, waitUntil),
-      skillOffers: async (apiKeyId, waitUntil) => (await registry.catalogue(apiKeyId, waitUntil)).compiled,
-      settings: settings.get,
-      fetch,
-      now,
-      newId,
-      log,
-    }),
+    gateway,
+    rememberingGateway: createRememberingGateway({ gateway, memory: routingMemory, now, log }),
+    routingMemory,
     listModels: (format) => askModels(fetch, config.providers, format),
     registry,
     skills,
@@ -175,7 +188,10 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
       await runMaintenance({
         executions,
         approvals,
-        deleteExpired: { deletedTurns: suspendedTurns.deleteExpired },
+        deleteExpired: {
+          deletedTurns: suspendedTurns.deleteExpired,
+          deletedOutcomes: (time) => routingMemory.deleteOlderThan(new Date(time.getTime() - OUTCOME_RETENTION_DAYS * DAY_MS)),
+        },
         retentionDays: executionRetentionDays,
         now: date,
         log,

@@ -3,8 +3,7 @@ import type { RouterRoute } from 'hono/types';
 import * as z from 'zod';
 import type { AppEnv } from './app-env.ts';
 import { describeRoute } from './describe-route.ts';
-import { contentSecurityPolicy, renderDocsPage } from './docs-page.ts';
-import { createOpenApiDocument, type OpenApiDocument } from './openapi-document.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
 
 const describe = {
   document: describeRoute({
@@ -19,17 +18,19 @@ const describe = {
   }),
 };
 
-/** The document of an app's routes, made on the first request for it. */
+/** The document of an app's routes, made on the first request for it; the code for it is loaded then, too. */
 export function openApi(routes: () => readonly RouterRoute[]): Hono<AppEnv> {
   let made: OpenApiDocument | undefined;
-  const document = (): OpenApiDocument => {
+  const document = async (): Promise<OpenApiDocument> => {
+    const { createOpenApiDocument } = await import('./openapi-document.ts');
     made ??= createOpenApiDocument(routes());
     return made;
   };
   return new Hono<AppEnv>()
-    .get('/openapi.json', describe.document, (c) => c.json(document()))
+    .get('/openapi.json', describe.document, async (c) => c.json(await document()))
     .get('/docs', describe.page, async (c) => {
-      const page = renderDocsPage(document());
+      const { contentSecurityPolicy, renderDocsPage } = await import('./docs-page.ts');
+      const page = renderDocsPage(await document());
       return c.html(page, 200, {
         'content-security-policy': await contentSecurityPolicy(),
         'referrer-policy': 'no-referrer',

@@ -1,7 +1,8 @@
 import type { WireFormat } from '../env.ts';
 import type { JsonObject } from '../json.ts';
 import type { ProviderAdapter } from '../providers/adapter.ts';
-import { buildScoringIndex, type ScoringIndex, type ScoringMemory } from '../skills/scoring.ts';
+import type { ScoringIndex } from '../skills/scoring-index.ts';
+import type { ScoringMemory } from '../skills/scoring-memory.ts';
 import { resolveVersion } from '../skills/semver.ts';
 import { isExecutable, type Skill, skillKey } from '../skills/skill.ts';
 import { toolName } from '../skills/tool-name.ts';
@@ -50,6 +51,12 @@ export async function compileSkillOffers(skills: readonly Skill[], memory: Scori
   return { all, builtinOnly };
 }
 
+/** Loaded when it is needed: the stop words alone are a fifth of the worker, and would hold up its start. */
+async function compileScoring(skills: readonly Skill[], memory: ScoringMemory): Promise<ScoringIndex> {
+  const { buildScoringIndex } = await import('../skills/scoring-index.ts');
+  return buildScoringIndex(skills, memory);
+}
+
 async function compileOfferedSkills(skills: readonly Skill[], memory: ScoringMemory): Promise<OfferedSkills> {
   const chosen = chooseVersions(skills.filter((skill) => isExecutable(skill) && skill.policy !== 'manual'));
   const offered = await Promise.all(
@@ -69,7 +76,7 @@ async function compileOfferedSkills(skills: readonly Skill[], memory: ScoringMem
   const auto = chosen.filter((skill) => skill.mode === 'auto');
   return {
     on: offered.filter((entry) => entry.skill.mode === 'on').sort(byKey),
-    auto: auto.length > 0 ? buildScoringIndex(auto, memory) : undefined,
+    auto: auto.length > 0 ? await compileScoring(auto, memory) : undefined,
     of: (skill) => bySkill.get(skill),
   };
 }

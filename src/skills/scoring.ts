@@ -1,9 +1,6 @@
 import type { ScoringContext, ScoringIndex } from './scoring-index.ts';
 import type { Skill } from './skill.ts';
 
-export { buildScoringIndex, type ScoredSkill, type ScoringContext, type ScoringIndex } from './scoring-index.ts';
-export { createScoringMemory, type ScoringMemory } from './scoring-memory.ts';
-
 export interface AutoLimits {
   /** At least 1: a skill that nothing speaks for is never offered. */
   minScore: number;

@@ -1,5 +1,5 @@
 import * as stopword from 'stopword';
-import type { ScoringContext } from '../../src/skills/scoring.ts';
+import type { ScoringContext } from '../../src/skills/scoring-index.ts';
 import type { Skill } from '../../src/skills/skill.ts';
 
 // The rules of AUTO scoring word for word, one skill at a time, without any index: slow, and plain enough to be checked by reading.

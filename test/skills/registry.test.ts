@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/db/client.ts';
 import { createSkillRepository } from '../../src/db/skill-repository.ts';
 import { compileSkillOffers } from '../../src/gateway/offered-skills.ts';
 import { createRegistry, type NewSkill, type Registry } from '../../src/skills/registry.ts';
-import { createScoringMemory } from '../../src/skills/scoring.ts';
+import { createScoringMemory } from '../../src/skills/scoring-memory.ts';
 import type { Skill } from '../../src/skills/skill.ts';
 import { collectLog } from '../support/collect-log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

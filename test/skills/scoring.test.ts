@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildScoringIndex, createScoringMemory, type ScoringContext, selectAutoSkills } from '../../src/skills/scoring.ts';
+import { selectAutoSkills } from '../../src/skills/scoring.ts';
+import { buildScoringIndex, type ScoringContext } from '../../src/skills/scoring-index.ts';
+import { createScoringMemory } from '../../src/skills/scoring-memory.ts';
 import type { Skill } from '../../src/skills/skill.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { referenceRanking, referenceScore } from './reference-scoring.ts';
