@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { z } from 'zod';
 import { allowedImages } from '../src/contract/images.ts';
 import { flag, skillsEnvironment } from '../src/contract/limits.ts';
-import type { WarmLimits } from './warm-source.ts';
+import type { WarmLimits } from './warm-stocks.ts';
 
 export interface HostConfig {
   address: string;

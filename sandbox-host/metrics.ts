@@ -1,5 +1,5 @@
 import type { RunResult } from '../src/contract/runs.ts';
-import type { WarmCounts } from './warm-source.ts';
+import type { WarmCounts } from './warm-stocks.ts';
 
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 const MIB = 1_048_576;

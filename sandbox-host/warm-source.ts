@@ -1,23 +1,13 @@
 import type { RunRequest } from '../src/contract/runs.ts';
 import { type ContainerSource, createColdSource, type StartedContainer } from './container-source.ts';
-import { BOOT_LABEL, type HostIdentity } from './create-body.ts';
+import type { HostIdentity } from './create-body.ts';
 import type { DockerEngine } from './docker-engine.ts';
+import { findUnfit } from './find-unfit.ts';
 import { HostError } from './host-error.ts';
 import type { Logger } from './logger.ts';
 import { makeWarmContainer, type WarmContainer } from './warm-container.ts';
-import { allotPlaces } from './warm-demand.ts';
-import { kindOf, usualKinds } from './warm-kind.ts';
-import { WarmStock } from './warm-stock.ts';
-
-export interface WarmLimits {
-  /** Containers of each usual kind that are kept ready without any demand. */
-  minWarm: number;
-  /** Containers that are kept ready, of all kinds together; 0 keeps none. */
-  maxWarm: number;
-  maxWarmAgeMs: number;
-  /** Whether containers with network access are kept ready too. */
-  isNetworkWarm: boolean;
-}
+import type { WarmStock } from './warm-stock.ts';
+import { type WarmCounts, type WarmKindCounts, type WarmLimits, WarmStocks } from './warm-stocks.ts';
 
 export interface WarmParts {
   engine: DockerEngine;
@@ -26,15 +16,9 @@ export interface WarmParts {
   images: readonly string[];
   /** Containers that are started at a time; more of them only slow each other down. */
   maxStarting: number;
+  /** Milliseconds since the epoch. */
   now: () => number;
   log: Logger;
-}
-
-export interface WarmCounts {
-  ready: number;
-  making: number;
-  /** How many are wanted at present. */
-  target: number;
 }
 
 /** A run that waits for a container. */
@@ -46,71 +30,60 @@ interface Waiting {
 }
 
 const CHECK_MS = 10_000;
-/** Kinds whose demand is known; runs of further ones get containers of their own. */
-const MAX_KINDS = 64;
+/** What runs took is replaced when no run has come for a moment, so that it does not slow down those that have just begun, but not later than this. */
+const CALM_MS = 100;
+const MAX_CALM_MS = 400;
+/** How long after a run more are expected. */
+const BUSY_MS = 5_000;
 
 /**
- * Keeps containers ready, learns how many of which kind are needed, and starts one for a run that finds none. Starts are few at a time, those that a run
- * waits for before those for stock.
+ * Has containers wait for runs, learns how many of which kind are needed, and starts one for a run that finds none. Few are started at a time, those that
+ * a run waits for first.
  */
 export class WarmSource implements ContainerSource {
   readonly #parts: WarmParts;
   readonly #cold: ContainerSource;
-  readonly #stocks = new Map<string, WarmStock>();
+  readonly #stocks: WarmStocks;
+  /** What `retire` has to wait for. */
   readonly #pending = new Set<Promise<unknown>>();
   #waiting: Waiting[] = [];
   #starting = 0;
+  #lastTakeAt = 0;
+  #lacksSince: number | undefined;
   #isRetired = false;
-  #timer: NodeJS.Timeout | undefined;
+  #checks: NodeJS.Timeout | undefined;
+  #pumping: NodeJS.Timeout | undefined;
 
   constructor(parts: WarmParts) {
     this.#parts = parts;
+    this.#stocks = new WarmStocks(parts);
     this.#cold = createColdSource(parts.engine, parts.identity);
   }
 
   get counts(): WarmCounts {
-    const stocks = [...this.#stocks.values()];
-    return {
-      ready: stocks.reduce((sum, { ready }) => sum + ready.length, 0),
-      making: stocks.reduce((sum, { making }) => sum + making, 0),
-      target: [...this.#targets().values()].reduce((sum, target) => sum + target, 0),
-    };
+    return this.#stocks.counts;
   }
 
-  /** What is ready, kind by kind. */
-  get kinds(): {
-    image: string;
-    command: readonly string[];
-    cpuLimit: number;
-    memoryLimit: number;
-    ready: number;
-    making: number;
-    target: number;
-  }[] {
-    const targets = this.#targets();
-    return [...this.#stocks.values()].map((stock) => {
-      const { kind, ready, making } = stock;
-      const { cpuLimit, memoryLimit } = kind.limits;
-      const command = kind.interpreter?.command ?? [];
-      return { image: kind.image, command, cpuLimit, memoryLimit, ready: ready.length, making, target: targets.get(stock) ?? 0 };
-    });
+  get kinds(): WarmKindCounts[] {
+    return this.#stocks.kinds;
   }
 
-  /** Makes the usual kinds ready, and checks what is ready from now on. */
+  /** Has the usual kinds wait from now on. */
   open(): void {
-    const { images, limits } = this.#parts;
-    for (const kind of usualKinds(images)) this.#stocks.set(kind.key, new WarmStock(kind, limits.minWarm));
-    this.#timer = setInterval(() => void this.check(), CHECK_MS).unref();
+    this.#stocks.addUsual(this.#parts.images);
+    this.#checks = setInterval(() => void this.check(), CHECK_MS).unref();
     this.#pump();
   }
 
   take(request: RunRequest): Promise<StartedContainer> {
-    const stock = this.#stockOf(request);
-    stock?.demand.count(this.#parts.now());
+    const now = this.#parts.now();
+    const stock = this.#stocks.of(request);
+    stock?.demand.count(now);
+    this.#lastTakeAt = now;
     const container = stock?.take();
     if (container) {
       this.#pump();
-      return Promise.resolve(container.handOver(request, true));
+      return Promise.resolve(container.handOver(request, container.ripeAt <= now));
     }
     const { promise, resolve, reject } = Promise.withResolvers<StartedContainer>();
     this.#waiting.push({ request, stock, resolve, reject });
@@ -118,68 +91,31 @@ export class WarmSource implements ContainerSource {
     return promise;
   }
 
-  /** Removes what is ready and makes no more of it; runs still get containers. Resolves when none is left that has no run. */
+  /** Removes what waits and has no more wait; runs still get containers. Resolves when none is left that has no run. */
   async retire(): Promise<void> {
     this.#isRetired = true;
-    clearInterval(this.#timer);
-    for (const stock of this.#stocks.values()) this.#remove(stock.discard(() => true));
+    this.#stocks.close();
+    clearInterval(this.#checks);
+    for (const stock of this.#stocks.all) this.#remove(stock.discard(() => true));
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 
-  /** Removes what is dead, too old, of an image that is no longer the one of its name, or not needed any more, and replaces it. */
+  /** Removes what cannot get a run any more, is too old or is not needed, and replaces it. */
   async check(): Promise<void> {
-    const { engine, identity, limits, now } = this.#parts;
-    const targets = this.#targets();
-    for (const stock of this.#stocks.values()) {
+    const { engine, identity, limits, now, log } = this.#parts;
+    for (const [stock, target] of this.#stocks.targets()) {
       this.#remove(stock.discard(({ madeAt, isAlive }) => !isAlive || madeAt + limits.maxWarmAgeMs <= now()));
-      const surplus = stock.ready.length - (targets.get(stock) ?? 0);
-      if (surplus > 0) this.#remove(stock.discard((container) => stock.ready.indexOf(container) < surplus));
-      if (this.#isIdle(stock)) this.#stocks.delete(stock.kind.key);
+      const surplus = stock.containers.length - target;
+      if (surplus > 0) this.#remove(stock.discard((_, index) => index < surplus));
+      if (this.#countWaiting(stock) === 0) this.#stocks.forget(stock);
     }
-    const ready = [...this.#stocks.values()].flatMap((stock) => stock.ready);
-    if (ready.length > 0) {
-      try {
-        const running = new Set(
-          (await engine.listByLabel(`${BOOT_LABEL}=${identity.bootId}`)).filter(({ state }) => state === 'running').map(({ id }) => id),
-        );
-        const imageIds = new Map<string, string | undefined>();
-        for (const { kind } of this.#stocks.values()) imageIds.set(kind.image, (await engine.inspectImage(kind.image))?.id);
-        for (const stock of this.#stocks.values()) {
-          const isBad = (container: WarmContainer) =>
-            ready.includes(container) && !(running.has(container.containerId) && container.imageId === imageIds.get(stock.kind.image));
-          this.#remove(stock.discard(isBad));
-        }
-      } catch (error) {
-        this.#parts.log('warn', 'sandbox.warm.check_failed', { reason: error instanceof Error ? error.message : 'unknown' });
-      }
+    try {
+      const unfit = await findUnfit(engine, identity, this.#stocks.all);
+      for (const stock of this.#stocks.all) this.#remove(stock.discard((container) => unfit.has(container)));
+    } catch (error) {
+      log('warn', 'sandbox.warm.check_failed', { reason: error instanceof Error ? error.message : 'unknown' });
     }
     this.#pump();
-  }
-
-  #stockOf(request: RunRequest): WarmStock | undefined {
-    if (request.limits.networkEnabled && !this.#parts.limits.isNetworkWarm) return undefined;
-    const kind = kindOf(request);
-    if (!kind) return undefined;
-    const known = this.#stocks.get(kind.key);
-    if (known) return known;
-    if (this.#stocks.size >= MAX_KINDS) return undefined;
-    const stock = new WarmStock(kind, 0);
-    this.#stocks.set(kind.key, stock);
-    return stock;
-  }
-
-  #isIdle(stock: WarmStock): boolean {
-    const isUsed = stock.floor > 0 || stock.making > 0 || stock.ready.length > 0 || stock.demand.isRemembered(this.#parts.now());
-    return !isUsed && !this.#waiting.some((waiting) => waiting.stock === stock);
-  }
-
-  #targets(): Map<WarmStock, number> {
-    const stocks = [...this.#stocks.values()];
-    if (this.#isRetired) return new Map();
-    const now = this.#parts.now();
-    const wants = stocks.map(({ floor, demand }) => ({ floor, want: demand.want(now) }));
-    const places = allotPlaces(wants, this.#parts.limits.maxWarm);
-    return new Map(stocks.map((stock, index) => [stock, places[index] ?? 0]));
   }
 
   /** Starts what has to be started, as far as there is room. */
@@ -187,14 +123,40 @@ export class WarmSource implements ContainerSource {
     while (this.#starting < this.#parts.maxStarting) {
       const waiting = this.#nextWaiting();
       if (!waiting) break;
-      if (waiting.stock?.kind.interpreter) this.#make(waiting.stock);
+      if (waiting.stock?.kind.interpreter) this.#make(waiting.stock, this.#starting === 0);
       else this.#startFor(waiting);
     }
-    while (this.#starting < this.#parts.maxStarting) {
-      const stock = this.#nextForStock();
-      if (!stock) break;
-      this.#make(stock);
+    while (this.#starting < this.#maxForStock()) {
+      const stock = this.#stocks.neediest((one) => this.#countWaiting(one));
+      if (!stock) {
+        this.#lacksSince = undefined;
+        break;
+      }
+      const waitMs = this.#calmInMs();
+      if (waitMs > 0) {
+        this.#pumpIn(waitMs);
+        break;
+      }
+      if (this.#stocks.isFull) this.#makeRoom();
+      this.#make(stock, false);
     }
+  }
+
+  /** While no runs come there is no haste, and the machine is left to others. */
+  #maxForStock(): number {
+    return this.#parts.now() - this.#lastTakeAt < BUSY_MS ? this.#parts.maxStarting : 1;
+  }
+
+  #pumpIn(ms: number): void {
+    clearTimeout(this.#pumping);
+    this.#pumping = setTimeout(() => this.#pump(), ms).unref();
+  }
+
+  /** How long runs that came just now are left alone. */
+  #calmInMs(): number {
+    const now = this.#parts.now();
+    this.#lacksSince ??= now;
+    return Math.min(this.#lastTakeAt + CALM_MS, this.#lacksSince + MAX_CALM_MS) - now;
   }
 
   /** The first run for which nothing is being started. */
@@ -202,36 +164,21 @@ export class WarmSource implements ContainerSource {
     const spare = new Map<WarmStock, number>();
     return this.#waiting.find(({ stock }) => {
       if (!stock) return true;
-      const making = spare.get(stock) ?? stock.making;
-      spare.set(stock, making - 1);
-      return making <= 0;
+      const starting = spare.get(stock) ?? stock.starting;
+      spare.set(stock, starting - 1);
+      return starting <= 0;
     });
   }
 
-  /** The kind that lacks most of what it should have. Makes room for it when there is none. */
-  #nextForStock(): WarmStock | undefined {
-    const { now, limits } = this.#parts;
-    const targets = this.#targets();
-    let neediest: { stock: WarmStock; share: number } | undefined;
-    let total = 0;
-    for (const [stock, target] of targets) {
-      const waiting = this.#waiting.filter((other) => other.stock === stock).length;
-      const has = stock.ready.length + Math.max(0, stock.making - waiting);
-      total += has;
-      if (has < target && stock.canStock(now()) && has / target < (neediest?.share ?? 1)) neediest = { stock, share: has / target };
+  /** Removes the oldest container of each kind that has more than it should by now. */
+  #makeRoom(): void {
+    for (const [stock, target] of this.#stocks.targets()) {
+      if (stock.containers.length > target) this.#remove(stock.discard((_, index) => index === 0));
     }
-    if (neediest && total >= limits.maxWarm) {
-      for (const [stock, target] of targets) {
-        if (stock.ready.length > target) this.#remove(stock.discard((container) => stock.ready.indexOf(container) === 0));
-      }
-    }
-    return neediest?.stock;
   }
 
-  #track(promise: Promise<unknown>): void {
-    this.#pending.add(promise);
-    const forget = () => this.#pending.delete(promise);
-    promise.then(forget, forget);
+  #countWaiting(stock: WarmStock): number {
+    return this.#waiting.filter((waiting) => waiting.stock === stock).length;
   }
 
   #startFor(waiting: Waiting): void {
@@ -246,14 +193,14 @@ export class WarmSource implements ContainerSource {
       .then(waiting.resolve, waiting.reject);
   }
 
-  #make(stock: WarmStock): void {
+  #make(stock: WarmStock, isUrgent: boolean): void {
     const { engine, identity, now } = this.#parts;
     this.#starting += 1;
-    stock.making += 1;
-    const made = makeWarmContainer(engine, identity, stock.kind, now)
+    stock.starting += 1;
+    const made = makeWarmContainer(engine, identity, stock.kind, { isUrgent, now })
       .finally(() => {
         this.#starting -= 1;
-        stock.making -= 1;
+        stock.starting -= 1;
       })
       .then(
         (container) => this.#place(stock, container),
@@ -262,16 +209,10 @@ export class WarmSource implements ContainerSource {
     this.#track(made.then(() => this.#pump()));
   }
 
-  #shiftWaiting(stock: WarmStock): Waiting | undefined {
-    const next = this.#waiting.find((waiting) => waiting.stock === stock);
-    if (next) this.#waiting = this.#waiting.filter((waiting) => waiting !== next);
-    return next;
-  }
-
   #place(stock: WarmStock, container: WarmContainer): void {
     if (!container.isAlive) {
       this.#remove([container]);
-      this.#blame(stock, new HostError('docker_unavailable', 'The container ended before it was used'));
+      this.#blame(stock, new HostError('docker_unavailable', 'The container ended before it had a run'));
       return;
     }
     const waiting = this.#shiftWaiting(stock);
@@ -296,17 +237,26 @@ export class WarmSource implements ContainerSource {
     const waiting = this.#shiftWaiting(stock);
     waiting?.reject(error);
     if (waiting || this.#isRetired) return;
-    const retryMs = stock.fail(this.#parts.now());
+    const { now, log } = this.#parts;
+    const retryMs = stock.fail(now());
     const cause = error instanceof HostError && error.cause instanceof Error ? error.cause : error;
-    this.#parts.log('warn', 'sandbox.warm.failed', {
-      image: stock.kind.image,
-      reason: cause instanceof Error ? cause.message : 'unknown',
-      retryMs,
-    });
+    log('warn', 'sandbox.warm.failed', { image: stock.kind.image, reason: cause instanceof Error ? cause.message : 'unknown', retryMs });
     setTimeout(() => this.#pump(), retryMs).unref();
+  }
+
+  #shiftWaiting(stock: WarmStock): Waiting | undefined {
+    const next = this.#waiting.find((waiting) => waiting.stock === stock);
+    if (next) this.#waiting = this.#waiting.filter((waiting) => waiting !== next);
+    return next;
   }
 
   #remove(containers: readonly WarmContainer[]): void {
     for (const { containerId } of containers) this.#track(this.#parts.engine.remove(containerId));
+  }
+
+  #track(promise: Promise<unknown>): void {
+    this.#pending.add(promise);
+    const forget = () => this.#pending.delete(promise);
+    promise.then(forget, forget);
   }
 }

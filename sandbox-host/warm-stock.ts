@@ -5,14 +5,14 @@ import type { WarmKind } from './warm-kind.ts';
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
-/** The containers of one kind that are ready, oldest first, and what is known about the need for them. */
+/** The containers of one kind that have no run yet, oldest first, and what is known about the need for them. */
 export class WarmStock {
   readonly kind: WarmKind;
   readonly floor: number;
   readonly demand: WarmDemand;
-  /** Containers that are being made. */
-  making = 0;
-  #ready: WarmContainer[] = [];
+  /** Containers that are being started. */
+  starting = 0;
+  #containers: WarmContainer[] = [];
   #retryMs = FIRST_RETRY_MS;
   #retryAt = 0;
 
@@ -22,34 +22,42 @@ export class WarmStock {
     this.demand = new WarmDemand(floor);
   }
 
-  get ready(): readonly WarmContainer[] {
-    return this.#ready;
+  /** All that are started. */
+  get containers(): readonly WarmContainer[] {
+    return this.#containers;
+  }
+
+  /** How many are ready. `now` is in milliseconds since the epoch, here as below. */
+  countReady(now: number): number {
+    return this.#containers.filter(({ ripeAt }) => ripeAt <= now).length;
   }
 
   add(container: WarmContainer): void {
-    this.#ready.push(container);
+    this.#containers.push(container);
     this.#retryMs = FIRST_RETRY_MS;
   }
 
-  /** The oldest, which has had the longest time to settle. */
+  /** The oldest that lives. */
   take(): WarmContainer | undefined {
-    this.#ready = this.#ready.filter(({ isAlive }) => isAlive);
-    return this.#ready.shift();
+    const index = this.#containers.findIndex(({ isAlive }) => isAlive);
+    if (index < 0) return undefined;
+    const [container] = this.#containers.splice(index, 1);
+    return container;
   }
 
   /** Takes out those that `isBad` says so of. */
-  discard(isBad: (container: WarmContainer) => boolean): WarmContainer[] {
-    const bad = this.#ready.filter(isBad);
-    if (bad.length > 0) this.#ready = this.#ready.filter((container) => !bad.includes(container));
+  discard(isBad: (container: WarmContainer, index: number) => boolean): WarmContainer[] {
+    const bad = this.#containers.filter(isBad);
+    if (bad.length > 0) this.#containers = this.#containers.filter((container) => !bad.includes(container));
     return bad;
   }
 
-  /** Whether one may be made that nobody waits for: not for a while after it failed. */
-  canStock(now: number): boolean {
+  /** Whether one may be made that no run waits for: not for a while after one failed. */
+  mayGrow(now: number): boolean {
     return now >= this.#retryAt;
   }
 
-  /** Notes that making one failed, and returns how long none is made for stock. */
+  /** Notes that making one failed, and returns for how long none is made that no run waits for. */
   fail(now: number): number {
     const retryMs = this.#retryMs;
     this.#retryAt = now + retryMs;

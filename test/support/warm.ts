@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import type { SandboxHost } from '../../sandbox-host/create-host.ts';
-import type { WarmCounts } from '../../sandbox-host/warm-source.ts';
+import type { WarmCounts } from '../../sandbox-host/warm-stocks.ts';
 
 /** Resolves when as many containers wait as are wanted. */
 export const whenWarm = (host: SandboxHost): Promise<WarmCounts> =>
