@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Makes a fresh clone ready: packages, Docker, sandbox images. Plain JavaScript for Node 20, because it runs before anything
 // is installed; safe to run again at any time.
+import { prepareBrowserImage } from './setup/browser.mjs';
 import { prepareDocker } from './setup/docker.mjs';
-import { prepareBrowserImage, prepareImages } from './setup/images.mjs';
+import { prepareImages } from './setup/images.mjs';
 import { checkNode, preparePackages } from './setup/packages.mjs';
 
 const FLAGS = ['--browser', '--pull', '--require-docker'];

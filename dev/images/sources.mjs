@@ -73,12 +73,14 @@ export async function fetchClosure(names, cache) {
   return files.map((file) => join(folder, file)).sort();
 }
 
-/** Downloads Debian packages in their newest version, unless the cache has them. Resolves to their files. */
+/** Downloads Debian packages in their newest version, unless the cache has them, and drops older ones. Resolves to their files. */
 export async function fetchNewest(names, cache) {
   const folder = join(cache, 'debs');
   mkdirSync(folder, { recursive: true });
   const files = await listDownloads(['download', ...names]);
   if (files.some((file) => !existsSync(join(folder, file)))) await runApt('apt-get', ['download', '-q', ...names], { cwd: folder });
+  const isOld = (file) => names.some((name) => file.startsWith(`${name}_`)) && !files.includes(file);
+  for (const file of readdirSync(folder).filter(isOld)) rmSync(join(folder, file));
   return files.map((file) => join(folder, file));
 }
 

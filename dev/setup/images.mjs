@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { BROWSER_LABEL, planBrowserImage } from '../images/browser-image.mjs';
 import { buildImage, checkImageTools, STAND_INS } from '../images/stand-in.mjs';
 import { callEngine } from './engine.mjs';
 import { withLock } from './lock.mjs';
@@ -13,19 +12,20 @@ const LOAD_TIMEOUT_MS = 120_000;
 
 export const cacheFolder = (env = process.env) => join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'omniroute-edge', 'images');
 
-/** The labels of an image, or undefined when the daemon does not have it. */
-async function imageLabels(address, image) {
+/** The id and the labels of an image, or undefined when the daemon does not have it. */
+export async function inspectImage(address, image) {
   const { status, body } = await callEngine(address, { path: `/images/${encodeURIComponent(image)}/json` });
   if (status === 404) return undefined;
   if (status !== 200) throw new Error(`Docker cannot look up ${image}: ${messageOf(body)}`);
-  return JSON.parse(body).Config?.Labels ?? {};
+  const { Id, Config } = JSON.parse(body);
+  return { id: Id, labels: Config?.Labels ?? {} };
 }
 
 /** Whether the daemon has the image, and whether it is one of ours: `pulled`, `stand-in` or `missing`. */
 export async function imageState(address, image) {
-  const labels = await imageLabels(address, image);
-  if (labels === undefined) return 'missing';
-  return labels[STAND_IN_LABEL] === 'true' ? 'stand-in' : 'pulled';
+  const found = await inspectImage(address, image);
+  if (found === undefined) return 'missing';
+  return found.labels[STAND_IN_LABEL] === 'true' ? 'stand-in' : 'pulled';
 }
 
 function messageOf(body) {
@@ -57,7 +57,7 @@ async function pullImage(address, image) {
 }
 
 /** Builds an image of our own and hands it to the daemon. */
-async function loadImage(address, plan) {
+export async function loadImage(address, plan) {
   await buildImage(plan, cacheFolder(), async (archive) => {
     const call = { method: 'POST', path: '/images/load?quiet=1', body: archive, idleMs: LOAD_TIMEOUT_MS };
     const { status, body } = await callEngine(address, call);
@@ -88,29 +88,6 @@ async function fetchImages(address, images, say) {
     if (missingTool !== undefined) throw new Error(`no stand-in for ${image} either, ${missingTool}; run: docker pull ${image}`);
     say(`building a stand-in for ${image}`);
     await loadStandIn(address, image, say);
-  }
-}
-
-/**
- * Sees to it that the daemon has the image of the browser skill, built from the driver as it stands. What cannot be had is said.
- * @param {Parameters<typeof callEngine>[0]} address
- * @param {(line: string) => void} say
- */
-export async function prepareBrowserImage(address, say) {
-  const plan = planBrowserImage();
-  const isThere = async () => (await imageLabels(address, plan.image))?.[BROWSER_LABEL] === plan.labels[BROWSER_LABEL];
-  try {
-    if (await isThere()) return;
-    await withLock(join(cacheFolder(), 'setup.lock'), async () => {
-      if (await isThere()) return;
-      const missingTool = checkImageTools();
-      if (missingTool !== undefined) throw new Error(`it is built from Debian's packages; ${missingTool}`);
-      say(`building ${plan.image}, the browser of the skill \`browser\`, from Debian's Chromium`);
-      await loadImage(address, plan);
-      say(`${plan.image} is built; a sandbox-host with BROWSER_IMAGE=${plan.image} uses it`);
-    });
-  } catch (error) {
-    say(`no image for the skill \`browser\`: ${error.message}; run: docker build -t ${plan.image} -f sandbox-host/browser/Dockerfile .`);
   }
 }
 
