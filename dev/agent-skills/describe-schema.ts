@@ -1,0 +1,80 @@
+import type { oas31 } from 'zod-openapi';
+
+export type Schema = oas31.SchemaObject | oas31.ReferenceObject;
+
+/** Members that are written out; of what has more, the reader asks `/openapi.json`. */
+const MAX_DEPTH = 2;
+
+const isReference = (schema: Schema): schema is oas31.ReferenceObject => '$ref' in schema && typeof schema.$ref === 'string';
+
+export const nameOf = ({ $ref }: { $ref: string }): string => $ref.slice($ref.lastIndexOf('/') + 1);
+
+/** Bounds of a value in words: `1 to 100`, `at most 64 characters`. */
+function boundsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }: oas31.SchemaObject): string[] {
+  const ranges: [number | undefined, number | undefined, string][] = [
+    [minimum, maximum, ''],
+    [minLength, maxLength, ' characters'],
+    [minItems, maxItems, ' items'],
+  ];
+  return ranges.flatMap(([min, max, unit]) => {
+    if (min !== undefined && max !== undefined) return [`${min} to ${max}${unit}`];
+    if (max !== undefined) return [`at most ${max}${unit}`];
+    return min === undefined ? [] : [`at least ${min}${unit}`];
+  });
+}
+
+/** A value in one line: `string, 1 to 64 characters`, `"on" or "off"`, `array of Skill`. */
+export function describeValue(schema: Schema): string {
+  if (isReference(schema)) return `\`${nameOf(schema)}\``;
+  const { type, items, anyOf, oneOf, enum: values, const: constant, pattern, default: byDefault } = schema;
+  const kind =
+    constant !== undefined
+      ? `\`${JSON.stringify(constant)}\``
+      : values !== undefined
+        ? values.map((value) => `\`${JSON.stringify(value)}\``).join(' or ')
+        : (anyOf ?? oneOf) !== undefined
+          ? (anyOf ?? oneOf ?? []).map(describeValue).join(' or ')
+          : type === 'array' && items !== undefined
+            ? `array of ${describeValue(items)}`
+            : Array.isArray(type)
+              ? type.join(' or ')
+              : (type ?? 'any JSON');
+  return [
+    kind,
+    ...boundsOf(schema),
+    ...(pattern === undefined ? [] : [`matches \`${pattern}\``]),
+    ...(byDefault === undefined ? [] : [`default \`${JSON.stringify(byDefault)}\``]),
+  ].join(', ');
+}
+
+/** One line of a list for each member of an object. */
+export function memberLines(schema: Schema): string[] {
+  if (isReference(schema)) return [];
+  return Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    const note = !isReference(member) && member.description !== undefined ? `. ${member.description}` : '';
+    const isRequired = schema.required?.includes(name) ?? false;
+    return `- \`${name}\`${isRequired ? ' (required)' : ''}: ${describeValue(member)}${note}`;
+  });
+}
+
+/** The names of a value's members, as an answer holds them: `{data: [Skill], total}`. Objects that are named are but named. */
+export function outlineOf(schema: Schema, depth = 0): string {
+  if (isReference(schema)) return nameOf(schema);
+  const { properties, items, anyOf } = schema;
+  if (items !== undefined) return `[${outlineOf(items, depth)}]`;
+  if (properties === undefined) return anyOf === undefined ? '' : [...new Set(anyOf.map((each) => outlineOf(each, depth)))].join(' or ');
+  if (depth === MAX_DEPTH) return '{…}';
+  const members = Object.entries(properties).map(([name, member]) => {
+    const inner = outlineOf(member, depth + 1);
+    return inner === '' || inner === '[]' ? name : `${name}: ${inner}`;
+  });
+  return members.length === 0 ? '{…}' : `{${members.join(', ')}}`;
+}
+
+/** The names of the objects that a schema names, in it or inside it. */
+export function referencesIn(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(referencesIn);
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { $ref, ...rest } = schema as { $ref?: unknown };
+  return [...(typeof $ref === 'string' ? [nameOf({ $ref })] : []), ...referencesIn(Object.values(rest))];
+}

@@ -1,0 +1,109 @@
+import type { oas31 } from 'zod-openapi';
+import type { OpenApiDocument } from '../../src/api/openapi-document.ts';
+import { describeValue, memberLines, outlineOf, referencesIn, type Schema } from './describe-schema.ts';
+
+/** Errors of every operation that has a caller, a body or a query, which the text names once. */
+const COMMON_ERRORS = new Set([
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'database_unavailable',
+  'internal_error',
+  'management_not_configured',
+  'invalid_request',
+  'invalid_json',
+  'payload_too_large',
+]);
+
+export interface DocumentedOperation {
+  /** `GET /api/skills/{id}` */
+  name: string;
+  tag: string;
+  operation: oas31.OperationObject;
+}
+
+/** The operations of a document in its order. */
+export const operationsOf = ({ paths = {} }: OpenApiDocument): DocumentedOperation[] =>
+  Object.entries(paths).flatMap(([path, item]) =>
+    (Object.entries(item) as [string, oas31.OperationObject][]).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      tag: operation.tags?.[0] ?? '',
+      operation,
+    })),
+  );
+
+/** Whom an operation answers: the scope of an API key, the management, or anyone. */
+function callerOf({ security = [] }: oas31.OperationObject): string {
+  const scope = security.find((each) => each.apiKeyBearer !== undefined)?.apiKeyBearer?.[0];
+  if (scope === undefined) return 'anyone';
+  return scope === 'manage' ? 'management' : `key with \`${scope}\``;
+}
+
+const responsesOf = ({ responses = {} }: oas31.OperationObject) => Object.entries(responses) as [string, oas31.ResponseObject][];
+const schemasOf = (content: oas31.ContentObject = {}): [string, Schema | undefined][] =>
+  Object.entries(content).map(([type, media]) => [type, (media as { schema?: Schema }).schema]);
+
+function ownErrors(operation: oas31.OperationObject): string[] {
+  return responsesOf(operation).flatMap(([status, { description }]) =>
+    [...description.matchAll(/`(\w+)`/g)].flatMap(([, code = '']) =>
+      Number(status) < 400 || COMMON_ERRORS.has(code) ? [] : [`\`${code}\` ${status}`],
+    ),
+  );
+}
+
+function answerLine(operation: oas31.OperationObject): string {
+  const answers = responsesOf(operation).filter(([status]) => status.startsWith('2'));
+  const told = answers.flatMap(([status, { content }]) =>
+    schemasOf(content).map(([type, schema]) => {
+      const outline = type === 'application/json' && schema !== undefined ? outlineOf(schema) : '';
+      return `${status} ${outline === '' ? type : `\`${outline}\``}`;
+    }),
+  );
+  const errors = ownErrors(operation);
+  return `Answers ${told.join(', or ')}.${errors.length === 0 ? '' : ` Its own errors: ${errors.join(', ')}.`}`;
+}
+
+function operationBlock({ name, operation }: DocumentedOperation): string {
+  const parameters = ((operation.parameters ?? []) as oas31.ParameterObject[]).filter((each) => each.in !== 'path');
+  const { content } = (operation.requestBody ?? {}) as oas31.RequestBodyObject;
+  const body = schemasOf(content)[0]?.[1];
+  const note = operation.description?.replace(/(\n\n|^)Needs (an API key|the management)[^\n]*$/, '').replaceAll(/\s+/g, ' ');
+  const lists = [
+    ...parameters.map(
+      ({ name, in: place, schema, description }) =>
+        `- \`${name}\` (${place}): ${describeValue(schema as Schema)}${description === undefined ? '' : `. ${description}`}`,
+    ),
+    ...(body === undefined ? [] : memberLines(body)),
+  ];
+  return [`### ${name}`, ...(note ? [note] : []), ...(lists.length === 0 ? [] : [lists.join('\n')]), answerLine(operation)].join('\n\n');
+}
+
+/** What alike operations at several paths say, said once: the block of the first of each summary. */
+const withoutRepeats = (operations: readonly DocumentedOperation[]): DocumentedOperation[] =>
+  operations.filter(({ operation }, index) => operations.findIndex((each) => each.operation.summary === operation.summary) === index);
+
+function objectLines(document: OpenApiDocument, operations: readonly DocumentedOperation[]): string[] {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
+  const found = new Set<string>();
+  const visit = (value: unknown): void => {
+    for (const name of referencesIn(value)) {
+      if (found.has(name) || /Error$/.test(name)) continue;
+      found.add(name);
+      visit(schemas[name]);
+    }
+  };
+  visit(operations.map(({ operation }) => responsesOf(operation).filter(([status]) => status.startsWith('2'))));
+  return [...found].map((name) => `- \`${name}\`: \`${outlineOf(schemas[name] ?? {})}\``);
+}
+
+/** The part of a SKILL.md that tells what the operations of a tag take and answer. */
+export function renderOperations(document: OpenApiDocument, operations: readonly DocumentedOperation[]): string {
+  const rows = operations.map(({ name, operation }) => `| \`${name}\` | ${callerOf(operation)} | ${operation.summary} |`);
+  const objects = objectLines(document, operations);
+  return [
+    '## Endpoints',
+    ['| endpoint | who | what |', '|---|---|---|', ...rows].join('\n'),
+    ...withoutRepeats(operations).map(operationBlock),
+    ...(objects.length === 0 ? [] : [`Objects:\n\n${objects.join('\n')}`]),
+  ].join('\n\n');
+}
