@@ -47,6 +47,7 @@ beforeAll(async () => {
     '/tab': '<title>Tab</title><p>the new tab',
     '/script': `<title>waits</title><p id=out>nothing yet</p><script>setTimeout(() => { out.textContent = 'made by a script'; document.title = 'Done' }, 300)</script>`,
     '/alert': `<title>Alert</title><script>alert('hello'); confirm('sure?'); document.title = 'After'</script><p>after the alert`,
+    '/popup': `<title>Popup</title><script>window.open('http://inside.example/'); window.open('/sent')</script><p>the page itself`,
     '/loop': '<title>Loop</title><button id=go onclick="for(;;);">go</button>',
     '/hog': `<title>Hog</title><script>onload = () => setTimeout(() => { window.all = []; for (;;) all.push(new Uint8Array(1e7).fill(1)) }, 50)</script>`,
     '/long': `<title>Long</title><p>${'x'.repeat(5_000)}`,
@@ -148,6 +149,11 @@ describe('a browser', () => {
     expect((await browse([{ action: 'extract', url: pathOf('/alert') }])).results).toMatchObject([
       { title: 'After', text: 'after the alert' },
     ]);
+  });
+
+  it('stays with the page when that opens others by itself', async () => {
+    const { results } = await browse([{ action: 'navigate', url: pathOf('/popup') }, { action: 'extract' }]);
+    expect(results).toMatchObject([{ title: 'Popup' }, { title: 'Popup', text: 'the page itself' }]);
   });
 
   it('tells the status of a page', async () => {

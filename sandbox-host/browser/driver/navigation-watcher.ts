@@ -13,13 +13,14 @@ export class NavigationWatcher {
   #page: Page;
   #failed: string | undefined;
   #crashed = false;
+  #followsNewPages = false;
 
   constructor(context: BrowserContext, page: Page) {
     this.#context = context;
     this.#page = page;
     this.#watch(page);
     context.on('page', (opened) => {
-      this.#page = opened;
+      if (this.#followsNewPages) this.#page = opened;
       this.#watch(opened);
     });
     context.on('request', (request) => this.#ifMain(request, () => this.#pending.add(request)));
@@ -30,16 +31,26 @@ export class NavigationWatcher {
       }),
     );
     context.on('requestfailed', (request) =>
-      this.#ifMain(request, () => {
+      this.#ifMain(request, (owner) => {
         this.#pending.delete(request);
-        this.#failed = request.url();
+        if (owner === this.#page || (owner === undefined && this.#followsNewPages)) this.#failed = request.url();
       }),
     );
   }
 
-  /** The page that was opened last and is still there. */
+  /** The page that the last step was on or has opened, if it is still there. */
   get page(): Page {
     return this.#page;
+  }
+
+  /** Goes on with a page that `work` opens; those that pages open by themselves stay in the background. */
+  async followNewPages(work: () => Promise<void>): Promise<void> {
+    this.#followsNewPages = true;
+    try {
+      await work();
+    } finally {
+      this.#followsNewPages = false;
+    }
   }
 
   /** HTTP status of the page in front. */
@@ -51,7 +62,7 @@ export class NavigationWatcher {
     return this.#crashed;
   }
 
-  /** The URL of a navigation that has failed since the last call. */
+  /** The URL of a navigation of the page in front, or of one that is opening there, that has failed since the last call. */
   takeFailed(): string | undefined {
     const failed = this.#failed;
     this.#failed = undefined;

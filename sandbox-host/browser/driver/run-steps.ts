@@ -136,10 +136,10 @@ async function act(step: BrowserStep, tools: StepTools): Promise<Buffer | undefi
   if (step.url !== undefined) await open(step.url, tools);
   switch (step.action) {
     case 'click':
-      await click(step.selector, tools);
+      await tools.watcher.followNewPages(() => click(step.selector, tools));
       return undefined;
     case 'type':
-      await type(step.selector, step.text, tools);
+      await tools.watcher.followNewPages(() => type(step.selector, step.text, tools));
       return undefined;
     case 'screenshot':
       return capture(step.selector, tools);
