@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { listOperations, type Operation } from '../../src/api/openapi-document.ts';
 import type { JsonObject, JsonValue } from '../../src/json.ts';
 import { makeSample, SAMPLES, sampleUpstream } from '../support/api-samples.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
+import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 const LONG = 'a'.repeat(10_000);
 
@@ -90,9 +90,9 @@ const MALFORMED: BodyInit[] = [
 
 let app: TestApp;
 /** An app for each block, so that its tables stay small and nothing of one block is seen in another. */
-const useApp = () => {
+const useApp = (options: TestAppOptions = {}) => {
   beforeAll(async () => {
-    app = await createTestApp({ upstream: sampleUpstream });
+    app = await createTestApp({ upstream: sampleUpstream, ...options });
   });
   afterAll(() => app.close());
 };
@@ -294,5 +294,83 @@ describe('a body of many faults', () => {
     const schema = { input: {} };
     const many = await app.call('/api/skills/install', { json: { name: 1, description: 1, schema, handlerCode: 1, tags } });
     expect([many.status, (many.body.details as JsonValue[]).length]).toEqual([400, 50]);
+  });
+});
+
+describe('what models are asked by', () => {
+  const message = { role: 'assistant', content: 'hi' };
+  const reply: JsonObject = {
+    ...{ choices: [{ index: 0, message, finish_reason: 'stop' }] },
+    ...{ type: 'message', role: 'assistant', content: [{ type: 'text', text: 'hi' }], stop_reason: 'end_turn' },
+    ...{
+      object: 'response',
+      status: 'completed',
+      output: [{ type: 'message', ...message, content: [{ type: 'output_text', text: 'hi' }] }],
+    },
+    ...{ candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }] },
+  };
+  const origin = 'https://models.example';
+  useApp({
+    upstream: ({ url }) =>
+      url.includes('alt=sse')
+        ? new Response(`data: ${JSON.stringify(reply)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+        : Response.json(reply),
+    variables: { ANTHROPIC_API_KEY: 'sk', ANTHROPIC_BASE_URL: origin, GEMINI_API_KEY: 'sk', GEMINI_BASE_URL: origin },
+  });
+
+  const PATHS = [
+    '/v1/chat/completions',
+    '/v1/responses',
+    '/v1/messages',
+    '/v1/messages/count_tokens',
+    '/v1beta/models/gpt:generateContent',
+    '/v1beta/models/gpt:streamGenerateContent',
+    '/v1beta/models/gpt:countTokens',
+  ];
+  const FIELDS = [
+    'model',
+    'messages',
+    'input',
+    'contents',
+    'system',
+    'instructions',
+    'systemInstruction',
+    'tools',
+    'tool_choice',
+    'toolConfig',
+    'stream',
+    'max_tokens',
+    'n',
+  ];
+
+  it.each(PATHS)('%s answers 400 to what is no JSON', async (path) => {
+    for (const body of MALFORMED) {
+      const { status } = await app.call(path, { method: 'POST', as: app.key.key, body });
+      expect([body, status]).toEqual([body, 400]);
+    }
+  });
+
+  it.each(PATHS)('%s takes any value in any field without a fault of its own', async (path) => {
+    const valid: JsonObject = {
+      model: 'gpt',
+      messages: [{ role: 'user', content: 'hi' }],
+      input: 'hi',
+      contents: [{ parts: [{ text: 'hi' }] }],
+    };
+    expect((await app.request(path, { as: app.key.key, json: valid })).status).toBe(200);
+    for (const field of FIELDS) {
+      for (const value of VALUES) {
+        const response = await app.request(path, { as: app.key.key, json: { ...valid, [field]: value } });
+        expect([field, value, response.status]).not.toEqual([field, value, 500]);
+        expect((await response.text()).length).toBeLessThan(30_000);
+      }
+    }
+  });
+
+  it('a model of any name is not found, in few words', async () => {
+    for (const name of ['x'.repeat(10_000), '../../x', '%ff', 'a%00b', '💥', ':', '::generateContent']) {
+      const { status } = await app.call(`/v1beta/models/${name}:generateContent`, { as: app.key.key, json: { contents: [] } });
+      expect([name.slice(0, 20), status >= 400 && status < 500]).toEqual([name.slice(0, 20), true]);
+    }
   });
 });
