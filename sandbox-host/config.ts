@@ -13,6 +13,8 @@ export interface HostConfig {
   socketPath: string;
   maxConcurrent: number;
   maxQueue: number;
+  /** How long runs may go on once the host is told to stop. */
+  drainMs: number;
   warm: WarmLimits;
   images: readonly string[];
   networkAllowed: boolean;
@@ -43,6 +45,7 @@ const environment = skillsEnvironment.extend({
     .default('unix:///var/run/docker.sock'),
   SANDBOX_MAX_CONCURRENT: count(1, 1_000).optional(),
   SANDBOX_MAX_QUEUE: count(0, 10_000).default(32),
+  SANDBOX_DRAIN_SECONDS: count(0, 3_600).default(5),
   SANDBOX_WARM_MIN: count(0, 100).default(1),
   SANDBOX_WARM_MAX: count(0, 1_000).optional(),
   SANDBOX_WARM_MAX_AGE_SECONDS: count(1, 86_400).default(600),
@@ -77,6 +80,7 @@ export function readHostConfig(variables: Record<string, string | undefined>): H
     socketPath: env.DOCKER_HOST.slice('unix://'.length),
     maxConcurrent: env.SANDBOX_MAX_CONCURRENT ?? defaultConcurrency(),
     maxQueue: env.SANDBOX_MAX_QUEUE,
+    drainMs: env.SANDBOX_DRAIN_SECONDS * 1_000,
     warm: {
       minWarm: env.SANDBOX_WARM_MIN,
       maxWarm: env.SANDBOX_WARM_MAX ?? defaultWarm(),

@@ -76,6 +76,7 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
   const app = createServer({
     config,
     cpus,
+    bootId,
     runner,
     source,
     registry,

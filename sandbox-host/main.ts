@@ -6,8 +6,6 @@ import { createHost } from './create-host.ts';
 import { createLogger } from './logger.ts';
 import { startReaper } from './reaper.ts';
 
-/** How long runs may go on once the host is told to stop; a second signal ends them at once. */
-const DRAIN_MS = 5_000;
 const SWEEP_RETRY_MS = 2_000;
 /** How long callers may take to read their answers once all runs are over. */
 const LAST_ANSWERS_MS = 2_000;
@@ -53,6 +51,7 @@ server.on('error', (error) => {
 });
 
 let draining = false;
+/** Runs may go on for a while; a second signal ends them at once. */
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (draining) {
     await host.killAll();
@@ -60,7 +59,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   }
   draining = true;
   log('info', 'sandbox.host.draining', { signal });
-  await host.drain(DRAIN_MS);
+  await host.drain(config.drainMs);
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
   setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();

@@ -6,6 +6,8 @@ import { normalizeImage } from '../src/contract/images.ts';
 import {
   HEALTH_PATH,
   HOST_ERROR_STATUS,
+  LIFE_HEADER,
+  LIFE_QUERY,
   LOAD_HEADER,
   MAX_REQUEST_BYTES,
   READY_PATH,
@@ -30,6 +32,8 @@ export interface ServerParts {
   config: Pick<HostConfig, 'hostId' | 'images' | 'networkAllowed' | 'maxOutputChars' | 'maxFileBytes'>;
   /** CPUs of the machine. */
   cpus: number;
+  /** Names this life of the host. */
+  bootId: string;
   runner: Pick<SandboxRunner, 'kill' | 'killAll' | 'runningContainers'>;
   source: Pick<WarmSource, 'counts' | 'kinds'>;
   registry: RunRegistry;
@@ -72,6 +76,11 @@ function admitRun(run: RunRequest, { config, cpus }: ServerParts): RunRequest {
   return { ...run, image, limits };
 }
 
+/** Refuses a run that is meant for another life of this host, which may have begun it. */
+function requireLife(life: string | undefined, bootId: string): void {
+  if (life !== undefined && life !== bootId) throw new HostError('host_restarted', 'This sandbox host has been started anew');
+}
+
 /** Events of a run as lines of JSON, the last one its result or error. Call it before the run has started, so that no output is missed. */
 function eventStream(run: RegisteredRun): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -107,6 +116,7 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
   app.use(async (c, next) => {
     await next();
     c.res.headers.set(LOAD_HEADER, `${queue.admitted + queue.waiting}/${queue.maxConcurrent}`);
+    c.res.headers.set(LIFE_HEADER, parts.bootId);
   });
   const onTooLarge = () => {
     throw new HostError('payload_too_large', `The body is larger than ${MAX_REQUEST_BYTES} bytes`);
@@ -120,6 +130,7 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
   });
 
   app.post(RUNS_PATH, async (c) => {
+    requireLife(c.req.query(LIFE_QUERY), parts.bootId);
     const run = registry.join(admitRun(parseBody(runRequest, c.var.body), parts), c.req.raw.signal);
     if (!c.req.header('accept')?.includes(NDJSON)) return c.json(await run.result);
     const events = eventStream(run);
@@ -129,6 +140,7 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
     return c.body(events, 200, { 'content-type': NDJSON });
   });
   app.post(BROWSER_RUNS_PATH, async (c) => {
+    requireLife(c.req.query(LIFE_QUERY), parts.bootId);
     const request = parseBody(browserRunRequest, c.var.body);
     const maxTextChars = Math.min(request.maxTextChars, config.maxOutputChars);
     return c.json(await browsers.join({ ...request, maxTextChars }, c.req.raw.signal));

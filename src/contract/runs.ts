@@ -6,6 +6,10 @@ export const HEALTH_PATH = '/healthz';
 export const READY_PATH = '/readyz';
 /** Header of every answer of the sandbox-host: `<runs that run or wait>/<runs at a time>`. */
 export const LOAD_HEADER = 'x-sandbox-load';
+/** Header of every answer of the sandbox-host: names its life from start to end. The next life knows none of the runs of this one. */
+export const LIFE_HEADER = 'x-sandbox-life';
+/** Query of a run that must not begin twice: the life that is to take it. Another one refuses with `host_restarted`. */
+export const LIFE_QUERY = 'life';
 
 /** Largest request body, in bytes. */
 export const MAX_REQUEST_BYTES = 20_971_520;
@@ -136,6 +140,7 @@ export const HOST_ERROR_STATUS = {
   network_not_allowed: 403,
   not_found: 404,
   id_in_use: 409,
+  host_restarted: 412,
   payload_too_large: 413,
   image_unusable: 422,
   queue_full: 429,

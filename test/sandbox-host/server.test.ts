@@ -60,6 +60,24 @@ describe('POST /v1/runs', () => {
     expect(await response.json()).toEqual({ code: 'invalid_request', error });
   });
 
+  it('runs what is meant for this life of the host, or for any, and refuses what is meant for another', async () => {
+    const ids: string[] = [];
+    const { app } = createTestServer((request, on) => {
+      ids.push(request.id);
+      return echo(request, on);
+    });
+    const send = async (path: string, id: string) =>
+      app.request(path, await signedRequest(SERVER_SECRET, 'POST', path, { body: { ...run, id } }));
+    expect((await send('/v1/runs', 'any')).headers.get('x-sandbox-life')).toBe('first-life');
+    expect((await send('/v1/runs?life=first-life', 'this')).status).toBe(200);
+    for (const path of ['/v1/runs?life=another', '/v1/browser-runs?life=another']) {
+      const response = await send(path, 'other');
+      expect([response.status, response.headers.get('x-sandbox-life')]).toEqual([412, 'first-life']);
+      expect(await response.json()).toEqual({ code: 'host_restarted', error: 'This sandbox host has been started anew' });
+    }
+    expect(ids).toEqual(['any', 'this']);
+  });
+
   it('refuses images and network access that are not allowed', async () => {
     const { app } = createTestServer(echo);
     const image = await post(app, { ...run, image: 'ubuntu:24.04' });

@@ -34,6 +34,7 @@ export function createTestServer(start: StartRun, change: Partial<ServerParts> =
   const app = createServer({
     config: { hostId: 'in-process', images: ['alpine:3.20'], networkAllowed: false, maxOutputChars: 1_000, maxFileBytes: 2_000 },
     cpus: 2,
+    bootId: 'first-life',
     runner: { kill, killAll: async () => 0, runningContainers: [] },
     source: { counts: { ready: 1, making: 0, target: 2 }, kinds: [] },
     registry: new RunRegistry({ start, kill, now: () => Date.now() }),
