@@ -174,6 +174,7 @@ export function runProgram(
   });
   stream.on('error', () => undefined);
   stream.on('close', () => void concludeFromExit());
+  if (stream.closed) void concludeFromExit();
   watcher.signal.addEventListener('abort', kill);
   if (watcher.signal.aborted) {
     kill();

@@ -48,7 +48,7 @@ export class WarmSource implements ContainerSource {
   readonly #pending = new Set<Promise<unknown>>();
   #waiting: Waiting[] = [];
   #starting = 0;
-  #lastTakeAt = 0;
+  #lastTakeAt = Number.NEGATIVE_INFINITY;
   #lacksSince: number | undefined;
   #isRetired = false;
   #checks: NodeJS.Timeout | undefined;
