@@ -6,7 +6,7 @@ const CACHE_TTL_MS = 60_000;
 const MAX_KEYS = 10_000;
 const API_KEY = /^omr_[A-Za-z0-9_-]{43}$/;
 
-export interface CachedApiKeys extends Pick<ApiKeyRepository, 'create' | 'list' | 'delete'> {
+export interface CachedApiKeys extends Pick<ApiKeyRepository, 'create' | 'list' | 'setRoutingMemory' | 'delete'> {
   /** Whether `find` would find the key without asking the database. */
   remembers(credential: string): boolean;
   /** The key that the credential is, as it was at most 60 s ago. `waitUntil` keeps a load that others share alive. */
@@ -30,6 +30,13 @@ export function createCachedApiKeys(repository: ApiKeyRepository, { now }: { now
     remembers: (credential) => cache.peek(credential) !== undefined,
     async find(credential, waitUntil) {
       return API_KEY.test(credential) ? cache.get(credential, waitUntil) : undefined;
+    },
+    async setRoutingMemory(id, enabled) {
+      try {
+        return await repository.setRoutingMemory(id, enabled);
+      } finally {
+        cache.drop();
+      }
     },
     async delete(id) {
       try {

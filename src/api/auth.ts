@@ -29,7 +29,13 @@ async function identify(c: Context<AppEnv>): Promise<Principal | undefined> {
   if (config.rateLimiter !== undefined && !apiKeys.remembers(credential)) await countAttempt(c);
   // Keys first: they are in a cache, and what has not their shape is in no database, while the token costs two digests.
   const key = await apiKeys.find(credential, (work) => c.executionCtx.waitUntil(work));
-  if (key) return { kind: 'key', apiKeyId: key.id, scopes: SCOPES.filter((scope) => key.scopes.includes(scope)) };
+  if (key)
+    return {
+      kind: 'key',
+      apiKeyId: key.id,
+      scopes: SCOPES.filter((scope) => key.scopes.includes(scope)),
+      remembersOutcomes: key.routingMemory,
+    };
   const { managementToken } = config;
   return managementToken !== undefined && (await equalSecrets(credential, managementToken)) ? { kind: 'management' } : undefined;
 }

@@ -29,14 +29,17 @@ async function answer(c: Context<AppEnv>, endpointOf: (c: Context<AppEnv>) => Ga
   if (admission) await Promise.all([reading, admission]);
   const bytes = await reading;
   const stopwatch = c.get('stopwatch');
-  const response = await c.get('services').gateway.handle({
+  const principal = c.get('principal');
+  const { gateway, rememberingGateway } = c.get('services');
+  const { handle } = principal.kind === 'key' && principal.remembersOutcomes ? rememberingGateway : gateway;
+  const response = await handle({
     adapter,
     path,
     isForwarded,
     body: parseJsonObject(bytes),
     bytes,
     headers: c.req.raw.headers,
-    apiKeyId: ownerOf(c.get('principal')),
+    apiKeyId: ownerOf(principal),
     requestId: c.get('requestId'),
     location: locationOf(c.req.raw),
     signal: c.req.raw.signal,

@@ -7,7 +7,7 @@ export type Scope = (typeof SCOPES)[number];
 export type Demand = Scope | 'management';
 
 /** Who asks. The management may do everything and owns nothing. */
-export type Principal = { kind: 'management' } | { kind: 'key'; apiKeyId: string; scopes: readonly Scope[] };
+export type Principal = { kind: 'management' } | { kind: 'key'; apiKeyId: string; scopes: readonly Scope[]; remembersOutcomes: boolean };
 
 export const isManagement = (principal: Principal): boolean => principal.kind === 'management' || principal.scopes.includes('manage');
 

@@ -1,4 +1,5 @@
 import { customType, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { TASK_STATES, type TaskContent } from '../a2a/task.ts';
 import type { ApprovalStatus } from '../execution/approval.ts';
 import { EXECUTION_STATUSES } from '../execution/execution.ts';
 import type { JsonValue } from '../json.ts';
@@ -82,6 +83,7 @@ export const apiKeys = sqliteTable('api_keys', {
   keySha256: text('key_sha256').notNull().unique(),
   scopes: text({ mode: 'json' }).$type<string[]>().notNull(),
   createdAt: text('created_at').notNull(),
+  routingMemory: integer('routing_memory', { mode: 'boolean' }).notNull().default(false),
 });
 
 export const approvals = sqliteTable('approvals', {
@@ -130,13 +132,28 @@ export const webhooks = sqliteTable('webhooks', {
   updatedAt: text('updated_at').notNull(),
 });
 
+export const routingMemory = sqliteTable('routing_memory', {
+  id: integer().primaryKey(),
+  apiKeyId: text('api_key_id').notNull(),
+  provider: text().notNull(),
+  model: text().notNull(),
+  skills: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+  success: integer({ mode: 'boolean' }).notNull(),
+  latencyMs: integer('latency_ms'),
+  inputTokens: integer('input_tokens'),
+  outputTokens: integer('output_tokens'),
+  digest: text().notNull(),
+  createdAt: text('created_at').notNull(),
+});
+
 export const a2aTasks = sqliteTable('a2a_tasks', {
   id: text().primaryKey(),
   apiKeyId: text('api_key_id').notNull(),
   contextId: text('context_id').notNull(),
-  state: text().notNull(),
-  task: text({ mode: 'json' }).$type<JsonValue>().notNull(),
+  state: text({ enum: TASK_STATES }).notNull(),
+  task: text({ mode: 'json' }).$type<TaskContent>().notNull(),
   createdAt: text('created_at').notNull(),
   updatedAt: text('updated_at').notNull(),
   expiresAt: text('expires_at').notNull(),
+  leaseExpiresAt: text('lease_expires_at'),
 });

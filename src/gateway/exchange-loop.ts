@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { CallVisibility, Reply, ToolCall } from '../providers/adapter.ts';
 import { skillKey } from '../skills/skill.ts';
 import { createTurnId, markCallId } from './call-marker.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, ExchangeObserver } from './exchange.ts';
 import { createLoopBounds } from './loop-bounds.ts';
 import { createCallRunner } from './run-calls.ts';
 import { SUSPENDED_TURN_TTL_MS } from './suspended-turns.ts';
@@ -21,7 +21,7 @@ export interface ExchangeLoop {
 export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void = () => {}): ExchangeLoop {
   const { dependencies, request, settings, original, injected, selected, resultMode, approvedExecutions } = exchange;
   const { executor, suspendedTurns, now, newId, log } = dependencies;
-  const { adapter, apiKeyId, requestId, headers, location, stopwatch } = request;
+  const { adapter, apiKeyId, requestId, headers, location, stopwatch, observer } = request;
   let madeTurnId: string | undefined;
   const turnId = (): string => {
     madeTurnId ??= createTurnId(newId);
@@ -51,7 +51,7 @@ export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void 
     return true;
   }
 
-  return {
+  const exchangeLoop: ExchangeLoop = {
     liveVisibility: {
       isHidden,
       clientCallId: (id, afterHidden) => (resultMode === 'inline' ? id : markCallId({ id, turnId: turnId(), provisional: !afterHidden })),
@@ -86,4 +86,17 @@ export function createExchangeLoop(exchange: Exchange, onCallsBegin: () => void 
       };
     },
   };
+  return observer === undefined ? exchangeLoop : observed(exchangeLoop, observer);
 }
+
+const observed = (loop: ExchangeLoop, observer: ExchangeObserver): ExchangeLoop => ({
+  ...loop,
+  run(callModel, signal) {
+    const running = loop.run(callModel, signal);
+    observer.onExchange(
+      running.then(({ reply }) => reply),
+      signal,
+    );
+    return running;
+  },
+});

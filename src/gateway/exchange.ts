@@ -4,7 +4,8 @@ import type { SkillExecutor } from '../execution/create-executor.ts';
 import type { Decisions, ExecuteContext, Executor } from '../execution/executor.ts';
 import type { JsonObject } from '../json.ts';
 import type { Logger } from '../logger.ts';
-import type { ExecutionSummary, ProviderAdapter } from '../providers/adapter.ts';
+import type { ExecutionSummary, ProviderAdapter, Reply } from '../providers/adapter.ts';
+import type { ModelRoute } from '../providers/route-model.ts';
 import type { Settings } from '../settings.ts';
 import type { Skill } from '../skills/skill.ts';
 import type { WaitUntil } from '../timed-cache.ts';
@@ -30,6 +31,14 @@ export interface GatewayDependencies {
   log: Logger;
 }
 
+/** Hears how a request goes, for keys that want it remembered. */
+export interface ExchangeObserver {
+  /** A provider is about to be asked; the last one is the one that answered. */
+  onRoute(route: ModelRoute): void;
+  /** A reply of our own is being made; it rejects when the provider fails. `signal` fires when the client leaves. */
+  onExchange(reply: Promise<Pick<Reply, 'report'>>, signal: AbortSignal): void;
+}
+
 /** One request of a client, with what the HTTP layer knows of it. */
 export interface GatewayRequest {
   adapter: ProviderAdapter;
@@ -49,6 +58,7 @@ export interface GatewayRequest {
   signal: AbortSignal;
   waitUntil: WaitUntil;
   stopwatch: Stopwatch;
+  observer?: ExchangeObserver;
 }
 
 export type ResultMode = Settings['resultMode'];

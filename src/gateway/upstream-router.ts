@@ -23,7 +23,7 @@ const isUnreachable = (error: unknown): boolean =>
 /** `model` is what the body asks for; `routes` are tried in order. */
 export function createUpstreamRouter(
   { fetch, log }: Pick<GatewayDependencies, 'fetch' | 'log'>,
-  { adapter, path, headers, requestId, stopwatch, body: received, bytes }: GatewayRequest,
+  { adapter, path, headers, requestId, stopwatch, body: received, bytes, observer }: GatewayRequest,
   model: string,
   routes: readonly ModelRoute[],
 ): UpstreamRouter {
@@ -41,6 +41,7 @@ export function createUpstreamRouter(
   async function choose(body: JsonObject, signal: AbortSignal | undefined, forwarded?: Forwarded): Promise<Response> {
     for (const [position, route] of routes.entries()) {
       const isLast = position === routes.length - 1;
+      observer?.onRoute(route);
       try {
         const response = await send(route, body, signal, forwarded);
         if (isLast || !isWorthAnother(response.status)) {

@@ -19,6 +19,7 @@ describe('POST /api/keys', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'laptop',
       scopes: ['chat', 'read:skills', 'execute:skills'],
+      routingMemory: false,
       key: expect.stringMatching(/^omr_[A-Za-z0-9_-]{43}$/),
     });
     expect(headers.get('cache-control')).toBe('no-store');
@@ -60,7 +61,7 @@ describe('GET /api/keys', () => {
   it('never shows a key or its digest', async () => {
     const { body } = await create({ name: 'secret' });
     const shown = (await list()).data.find(({ id }) => id === body.id);
-    expect(Object.keys(shown ?? {}).sort()).toEqual(['createdAt', 'id', 'name', 'scopes']);
+    expect(Object.keys(shown ?? {}).sort()).toEqual(['createdAt', 'id', 'name', 'routingMemory', 'scopes']);
   });
 
   it('pages', async () => {

@@ -35,7 +35,13 @@ describe('newApiKey and hashApiKey', () => {
 describe('createApiKeyRepository', () => {
   it('gives a key once and stores its digest only', async () => {
     const { key, ...created } = await keys.create({ name: 'CI', scopes: ['chat', 'read:skills'] });
-    expect(created).toEqual({ id: 'id-1', name: 'CI', scopes: ['chat', 'read:skills'], createdAt: '2026-01-01T00:00:00.000Z' });
+    expect(created).toEqual({
+      id: 'id-1',
+      name: 'CI',
+      scopes: ['chat', 'read:skills'],
+      routingMemory: false,
+      createdAt: '2026-01-01T00:00:00.000Z',
+    });
     const dump = JSON.stringify((await database.client.execute('SELECT * FROM api_keys')).rows);
     expect(dump).not.toContain(key.slice(4));
     expect(dump).toContain(await hashApiKey(key));

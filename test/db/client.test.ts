@@ -7,7 +7,14 @@ import { isUniqueViolation, openClient, openDatabase } from '../../src/db/client
 import { apiKeys } from '../../src/db/schema.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-const key = (id: string) => ({ id, name: 'secret name', keySha256: `sha-${id}`, scopes: ['chat'], createdAt: '2026-01-01T00:00:00.000Z' });
+const key = (id: string) => ({
+  id,
+  name: 'secret name',
+  keySha256: `sha-${id}`,
+  scopes: ['chat'],
+  createdAt: '2026-01-01T00:00:00.000Z',
+  routingMemory: false,
+});
 
 async function open() {
   const database = await createTestDatabase();
