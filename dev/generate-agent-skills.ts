@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AGENT_SKILL_CATEGORIES, type AgentSkillText } from '../src/agent-skills/agent-skill.ts';
+import { commandsOf, renderCommands } from './agent-skills/commands.ts';
 import { measureCoverage } from './agent-skills/measure-coverage.ts';
 import { operationsOf, renderOperations } from './agent-skills/operations.ts';
 import { describeProduct, type Product } from './agent-skills/product.ts';
@@ -24,7 +25,7 @@ function areasOf(category: Category): string[] {
 }
 
 /** The parts of a text that are made from the product. Throws an Error for an area of the API that the API does not have. */
-function partsOf({ document, tools }: Product, category: Category, area: string): string[] {
+function partsOf({ document, tools, program }: Product, category: Category, area: string): string[] {
   switch (category) {
     case 'api': {
       const operations = operationsOf(document).filter(({ tag }) => areaOf(tag) === area);
@@ -34,6 +35,7 @@ function partsOf({ document, tools }: Product, category: Category, area: string)
     case 'mcp':
       return [renderTools(tools)];
     case 'cli':
+      return [renderCommands(program)];
     case 'guide':
       return [];
   }
@@ -57,7 +59,7 @@ export function generateAgentSkills(product: Product): Record<string, string> {
   const describable = {
     operations: operationsOf(product.document).map(({ name }) => name),
     tools: product.tools.map(({ name }) => name),
-    commands: [],
+    commands: commandsOf(product.program).map(({ name }) => name),
   };
   const coverage = measureCoverage(
     describable,

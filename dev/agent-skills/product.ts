@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+import { createProgram } from '../../cli/create-program.ts';
 import { createOpenApiDocument, type OpenApiDocument } from '../../src/api/openapi-document.ts';
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/env.ts';
@@ -10,11 +12,12 @@ import { createServices } from '../../src/services.ts';
 export interface Product {
   document: OpenApiDocument;
   tools: readonly McpTool[];
+  program: Command;
 }
 
-/** Reads the routes and tools of this release; nothing is started and nothing is asked. */
+/** Reads the routes, tools and commands of this release; nothing is started and nothing is asked. */
 export function describeProduct(): Product {
-  const refuse = () => Promise.reject(new Error('Descriptions need neither network nor engine'));
+  const refuse = () => Promise.reject(new Error('Descriptions need nothing that runs'));
   const services = createServices(readConfig({ LIBSQL_URL: 'http://127.0.0.1' }), {
     fetch: refuse,
     loadQuickJs: refuse,
@@ -25,5 +28,5 @@ export function describeProduct(): Product {
   });
   // As `/openapi.json` has it: plain JSON.
   const document = JSON.parse(JSON.stringify(createOpenApiDocument(createApp(services).routes))) as OpenApiDocument;
-  return { document, tools: MCP_TOOLS };
+  return { document, tools: MCP_TOOLS, program: createProgram(() => {}, 80, refuse) };
 }

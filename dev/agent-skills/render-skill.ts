@@ -3,7 +3,7 @@ import type { AgentSkillText } from '../../src/agent-skills/agent-skill.ts';
 import { VERSION } from '../../src/version.ts';
 import type { Introduction } from './read-introduction.ts';
 
-/** What every text begins with, so that each can be used alone. */
+/** What the texts with requests begin with, so that each can be used alone. */
 const BEFORE = `Before: \`$URL\` is the address of the gateway (\`http://127.0.0.1:8787\` after \`npm start\`), \`$API_KEY\` an API key (\`omr_…\`) and
 \`$MANAGEMENT_TOKEN\` the token of its management, which may do everything. Either is sent as \`Authorization: Bearer …\`. Errors are
 \`{error, code, details?}\`; any request may be answered 400 \`invalid_request\` (\`details\` names each fault), 401 \`unauthorized\`, 403
@@ -21,12 +21,12 @@ export function renderSkill(
       name,
       description,
       license: 'MIT',
-      compatibility: 'Needs HTTP access to an OmniRoute Edge gateway',
+      compatibility: `Needs ${category === 'cli' ? 'Node 20 and ' : ''}HTTP access to an OmniRoute Edge gateway`,
       metadata: { category, area, version: VERSION },
     },
     { lineWidth: -1 },
   );
   const [title = '', ...rest] = text.split('\n\n');
-  const markdown = `${['---', frontmatter.trim(), '---', ''].join('\n')}\n${[title, BEFORE, ...rest, ...parts].join('\n\n')}\n`;
+  const markdown = `${['---', frontmatter.trim(), '---', ''].join('\n')}\n${[title, ...(category === 'cli' ? [] : [BEFORE]), ...rest, ...parts].join('\n\n')}\n`;
   return { id: name, name, description, category, area, markdown };
 }

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { Validator } from '@cfworker/json-schema';
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
+import { runCommand } from '../../cli/run-command.ts';
 import { createScriptedModel } from '../../dev/scripted-model.ts';
 import { AGENT_SKILLS } from '../../src/agent-skills/generated/agent-skills.ts';
 import { listOperations } from '../../src/api/openapi-document.ts';
@@ -18,8 +21,10 @@ import {
   type CurlRequest,
   differenceFrom,
   differenceFromClaim,
+  differenceFromExit,
   examplesOf,
   readCurl,
+  shellWords,
   variablesIn,
 } from '../support/read-examples.ts';
 
@@ -27,9 +32,9 @@ const root = join(import.meta.dirname, '..', '..');
 const URL_OF_APP = 'http://gateway.test';
 const MODEL_URL = 'https://models.example';
 
-/** What needs containers or the command line runs in test/e2e/agent-skills.test.ts. */
-const NEEDS_STACK = (id: string): boolean => id === 'omniroute-guide-sandbox' || id.startsWith('omniroute-cli-');
-const TEXTS = AGENT_SKILLS.filter(({ id }) => !NEEDS_STACK(id));
+/** What needs containers runs in test/e2e/agent-skills.test.ts. */
+const TEXTS = AGENT_SKILLS.filter(({ id }) => id !== 'omniroute-guide-sandbox');
+const isCommand = (command: string): boolean => command.startsWith('omniroute-edge ');
 
 /** What the gateway reaches: models of all formats, GitHub, and the endpoint of a webhook. */
 function createWorld(models: Hono): (request: Request) => Response | Promise<Response> {
@@ -89,10 +94,31 @@ const isExport = (command: string): boolean => /^export [A-Z_]+=(\$\(openssl ran
 
 /** The requests of a text's commands, in an app that has none of their effects yet. */
 async function requestsOf(app: TestApp, markdown: string): Promise<(CurlRequest & { command: string; claim: string | undefined })[]> {
-  const commands = examplesOf(markdown).filter(({ command }) => !isExport(command));
+  const commands = examplesOf(markdown).filter(({ command }) => !isExport(command) && !isCommand(command));
   return Promise.all(
     commands.map(async ({ command, claim }) => ({ ...(await readCurl(command, await valuesFor(app, command))), command, claim })),
   );
+}
+
+/** Runs the command line as the management. */
+async function runLine(app: TestApp, args: readonly string[]): Promise<{ code: number; output: string }> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const code = await runCommand(args, {
+    env: { OMNIROUTE_URL: URL_OF_APP, OMNIROUTE_TOKEN: MANAGEMENT_TOKEN },
+    stdin: Readable.from([]),
+    stdout,
+    stderr: stderr.resume(),
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const body = await request.text();
+      const { pathname, search } = new URL(request.url);
+      const headers = Object.fromEntries(request.headers);
+      return app.request(`${pathname}${search}`, { method: request.method, as: null, headers, ...(body !== '' && { body }) });
+    },
+    signal: new AbortController().signal,
+  });
+  stdout.end();
+  return { code, output: await text(stdout) };
 }
 
 describe('the commands of', () => {
@@ -102,7 +128,13 @@ describe('the commands of', () => {
       for (const { command, claim } of examplesOf(markdown)) {
         if (isExport(command)) continue;
         expect(claim, command).toBeDefined();
-        const { method, path, headers, body } = await readCurl(command, await valuesFor(app, command));
+        const values = await valuesFor(app, command);
+        if (isCommand(command)) {
+          const ended = await runLine(app, await shellWords('omniroute-edge', command, values));
+          expect(differenceFromExit(claim ?? '', ended), command).toBeUndefined();
+          continue;
+        }
+        const { method, path, headers, body } = await readCurl(command, values);
         const response = await app.request(path, { method, as: null, headers, ...(body !== undefined && { body }) });
         const copy = response.clone();
         expect(await differenceFromClaim(claim ?? '', response), command).toBeUndefined();
@@ -123,23 +155,20 @@ describe('the bodies', () => {
   });
   afterAll(() => app.close());
 
-  it.each(AGENT_SKILLS.filter(({ id }) => !id.startsWith('omniroute-cli-')))(
-    'of $id fit the operations that they are sent to',
-    async ({ markdown }) => {
-      for (const { method, path, body, command } of await requestsOf(app, markdown)) {
-        if (path === '/mcp') continue;
-        const operation = findOperation(app.app.routes, method, path);
-        if (operation === undefined) throw new Error(`${command}: no operation ${method} ${path}`);
-        const schema = (operation.route.body ?? operation.description.body) as z.ZodType | undefined;
-        if (body === undefined) expect(schema, command).toBeUndefined();
-        else expect(schema?.safeParse(JSON.parse(body)), command).toMatchObject({ success: true });
-      }
-    },
-  );
+  it.each(AGENT_SKILLS)('of $id fit the operations that they are sent to', async ({ markdown }) => {
+    for (const { method, path, body, command } of await requestsOf(app, markdown)) {
+      if (path === '/mcp') continue;
+      const operation = findOperation(app.app.routes, method, path);
+      if (operation === undefined) throw new Error(`${command}: no operation ${method} ${path}`);
+      const schema = (operation.route.body ?? operation.description.body) as z.ZodType | undefined;
+      if (body === undefined) expect(schema, command).toBeUndefined();
+      else expect(schema?.safeParse(JSON.parse(body)), command).toMatchObject({ success: true });
+    }
+  });
 
   it('show each operation that takes one, once', async () => {
     const sent = new Set<string>();
-    for (const { markdown } of AGENT_SKILLS.filter(({ id }) => !id.startsWith('omniroute-cli-'))) {
+    for (const { markdown } of AGENT_SKILLS) {
       for (const { method, path } of await requestsOf(app, markdown)) {
         const operation = findOperation(app.app.routes, method, path);
         if (operation) sent.add(operation.description.summary);
@@ -213,6 +242,16 @@ describe('a claim', () => {
     expect(await differenceFromClaim(claim, answer(status, body))).toBe(difference);
   });
 
+  it.each([
+    ['exits 0 {"a":1}', 0, '{"a":1,"b":2}', undefined],
+    ['exits 0', 1, 'no', '1 no is not exits 0'],
+    ['exits … {"a":2}', 1, '{"a":1}', '.a: 1 is not 2'],
+    ['exits 0 deleted …', 0, 'deleted 12\n', undefined],
+    ['exits 0 deleted (…)', 0, 'deleted 12', 'deleted 12 is not deleted (…)'],
+  ])('%s of %i %s', (claim, code, output, difference) => {
+    expect(differenceFromExit(claim, { code, output })).toBe(difference);
+  });
+
   it('tells where it is wrong', () => {
     expect(differenceFrom({ a: { b: null } }, { a: { b: 0 } })).toBe('.a.b: 0 is not null');
     expect(() => examplesOf('```sh\n# 200\n```')).toThrow('Nothing answers # 200');
@@ -229,5 +268,6 @@ describe('a claim', () => {
     await expect(readCurl('curl -s $URL/a --insecure', { URL: 'http://g' })).rejects.toThrow('what is --insecure?');
     await expect(readCurl('curl -s $URL/a; rm -rf /tmp/none', { URL: 'http://g' })).rejects.toThrow();
     await expect(readCurl('curl -s $URL/$ID', { URL: 'http://g' })).rejects.toThrow('ID');
+    await expect(readCurl('wget $URL/a', { URL: 'http://g' })).rejects.toThrow('wget $URL/a does not call curl');
   });
 });

@@ -41,6 +41,7 @@ describe('the coverage', () => {
     expect(operations.total).toBe(Object.values(product.document.paths ?? {}).flatMap((item) => Object.keys(item)).length);
     expect(tools.total).toBe(product.tools.length);
     expect(tools.total).toBeGreaterThan(5);
+    expect(commands.total).toBeGreaterThan(15);
   });
 
   it('tells what no text names as code or has a heading of', () => {

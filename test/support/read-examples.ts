@@ -56,7 +56,8 @@ export const variablesIn = (command: string): string[] => [
 
 /** The words that a shell makes of a command. Rejects unless it calls the program and nothing else. */
 export async function shellWords(program: string, command: string, variables: Record<string, string>): Promise<string[]> {
-  const script = `set -eu\n${program}() { printf '%s\\0' "$@"; }\n${command}`;
+  if (!command.startsWith(`${program} `)) throw new Error(`${command} does not call ${program}`);
+  const script = `set -eu\nprogram() { printf '%s\\0' "$@"; }\nprogram ${command.slice(program.length)}`;
   const { stdout } = await run('/bin/sh', ['-c', script], { env: { PATH: '/nowhere', ...variables } });
   return stdout.split('\0').slice(0, -1);
 }
@@ -103,4 +104,14 @@ export async function differenceFromClaim(claim: string, response: Response): Pr
   if (shown.startsWith('{') || shown.startsWith('[')) return differenceFrom(JSON.parse(shown), JSON.parse(text));
   const type = response.headers.get('content-type') ?? '';
   return type.split(';')[0] === shown && text !== '' ? undefined : `${type} is not ${shown}`;
+}
+
+/** What a command has done other than its claim says, such as `exits 0 {"success":true}`; undefined when the claim is true. */
+export function differenceFromExit(claim: string, { code, output }: { code: number; output: string }): string | undefined {
+  const [, exit, shown = ''] = /^exits (\d|…)(?: (.+))?$/.exec(claim) ?? [];
+  if (exit !== '…' && String(code) !== exit) return `${code} ${output.slice(0, 500)} is not ${claim}`;
+  if (shown === '') return undefined;
+  if (shown.startsWith('{')) return differenceFrom(JSON.parse(shown), JSON.parse(output));
+  const pattern = shown.split('…').map((part) => part.replaceAll(/[.*+?^$()|[\]{}\\]/g, '\\$&'));
+  return new RegExp(`^${pattern.join('.+')}$`, 's').test(output.trim()) ? undefined : `${output} is not ${shown}`;
 }
