@@ -14,7 +14,8 @@ import type { Progress } from './progress.ts';
 
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 2_000;
-const MAX_SHOWN_CHARS = 2_000;
+/** Of an input, to the person who is to agree to it. */
+const MAX_SHOWN_CHARS = 8_000;
 
 /** A question to a person about the call of a `hybrid` skill. */
 export interface Question {
@@ -52,9 +53,10 @@ export type SkillCallResult =
 
 function questionFor(skill: Skill, input: JsonObject, approvalId: string): Question {
   const text = JSON.stringify(input, undefined, 2);
-  const shown =
-    text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS).toWellFormed()}… (${text.length} characters in all)`;
-  return { approvalId, message: `Run the skill ${skillKey(skill)} with this input?\n\n${shown}` };
+  const shown = text.slice(0, MAX_SHOWN_CHARS).toWellFormed();
+  const hidden = text.length - shown.length;
+  const more = hidden > 0 ? `… (${hidden} more characters)` : '';
+  return { approvalId, message: `Run the skill ${skillKey(skill)} with this input?\n\n${shown}${more}` };
 }
 
 /**

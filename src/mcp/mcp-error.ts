@@ -14,15 +14,23 @@ export const jsonRpcError = ({ code, message }: { code: string; message: string 
   error: { code: JSON_RPC_CODES[code] ?? SERVER_ERROR, message, data: { code } },
 });
 
-/** How to authenticate (RFC 6750, section 3): keys are given out by the operator, so there is no authorization server to name. */
-function challenge(c: Context<AppEnv>): string {
-  const realm = 'Bearer realm="OmniRoute Edge"';
+const REALM = 'Bearer realm="OmniRoute Edge"';
+
+/**
+ * What the caller's credentials lack (RFC 6750, section 3): keys are given out by the operator, so there is no authorization server to name.
+ * Undefined when they are not what is wrong.
+ */
+function challengeFor(status: number, c: Context<AppEnv>): string | undefined {
+  // Before there is a principal, what is forbidden is the origin.
+  if (status === 403) return c.get('principal') === undefined ? undefined : `${REALM}, error="insufficient_scope"`;
+  if (status !== 401) return undefined;
   const sent = c.req.header('authorization') ?? c.req.header('x-api-key') ?? c.req.header('x-goog-api-key') ?? c.req.query('key');
-  return sent === undefined ? realm : `${realm}, error="invalid_token", error_description="No such API key"`;
+  return sent === undefined ? REALM : `${REALM}, error="invalid_token", error_description="No such API key"`;
 }
 
 export function mcpErrorResponse(error: unknown, c: Context<AppEnv>): Response {
   const response = errorResponse(error, c, jsonRpcError);
-  if (response.status === 401) response.headers.set('www-authenticate', challenge(c));
+  const challenge = challengeFor(response.status, c);
+  if (challenge !== undefined) response.headers.set('www-authenticate', challenge);
   return response;
 }

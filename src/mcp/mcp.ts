@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../api/app-env.ts';
-import { authenticate } from '../api/auth.ts';
+import { authenticate, requireDemand } from '../api/auth.ts';
 import { readClientId } from '../api/client-id.ts';
 import { ownerOf } from '../api/principal.ts';
 import { parseJsonObject, readBytes } from '../api/request-body.ts';
@@ -62,6 +62,7 @@ async function answer(c: Context<AppEnv>): Promise<Response> {
   await authenticate(c);
   await c.get('admission');
   const exposesSkills = readExpose(c);
+  if (exposesSkills) requireDemand(c.var.principal, 'execute:skills');
   const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work);
   if (c.req.method === 'POST') return answerPost(c, exposesSkills, waitUntil);
   const allowed = exposesSkills ? 'GET, POST' : 'POST';

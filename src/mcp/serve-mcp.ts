@@ -216,7 +216,6 @@ async function callTool(exchange: McpExchange, name: string, input: JsonObject, 
     const skill = exposesSkills ? await findOfferedSkill(call, name) : undefined;
     if (skill === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     known = name;
-    requireDemand(principal, 'execute:skills');
     const result = toResult(await callOfferedSkill(skill, input, call));
     log(known, 'isError' in result);
     return result;

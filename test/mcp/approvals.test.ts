@@ -86,6 +86,21 @@ describe.each(MCP_CLIENTS)('with the client %s, a call of a hybrid skill', (kind
     expect(textOf(await client.call('omniroute_skills_execute', call))).toEqual({ success: false, error: 'The user declined' });
   });
 
+  it('shows the start of a long input, and how much is missing', async () => {
+    const asked: string[] = [];
+    const client = await mcp.connect(kind, {
+      elicit(message) {
+        asked.push(message);
+        return 'decline';
+      },
+    });
+    const input = { n: ++next, text: `${'x'.repeat(9_000)}END` };
+    await client.call('omniroute_skills_execute', { skillName: 'careful', input });
+    const hidden = JSON.stringify(input, undefined, 2).length - 8_000;
+    expect(asked[0]).toMatch(new RegExp(`x… \\(${hidden} more characters\\)$`));
+    expect(asked[0]).not.toContain('END');
+  });
+
   it('does not ask about what cannot run', async () => {
     const elicit = vi.fn(() => 'accept' as const);
     const client = await mcp.connect(kind, { elicit });

@@ -53,6 +53,18 @@ describe('authentication', () => {
     }
   });
 
+  it('offers skills as tools only to a key that may run them', async () => {
+    const { key } = await mcp.app.createKey(['chat', 'read:skills']);
+    for (const method of ['GET', 'POST']) {
+      const response = await mcp.app.request('/mcp?expose=skills', { as: key, method });
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+        403,
+        'Bearer realm="OmniRoute Edge", error="insufficient_scope"',
+      ]);
+      expect(await response.json()).toMatchObject({ error: { message: 'The API key lacks the scope execute:skills' } });
+    }
+  });
+
   it('counts requests as those of other endpoints', async () => {
     let left = 1;
     const limited = await createMcpApp({ rateLimiter: { limit: async () => ({ success: left-- > 0 }) } });
@@ -168,6 +180,8 @@ describe('the protocol', () => {
     ['2025-11-25', '2025-11-25'],
     ['2025-06-18', '2025-06-18'],
     ['2025-03-26', '2025-03-26'],
+    ['2024-11-05', '2024-11-05'],
+    ['2024-10-07', '2024-10-07'],
     ['2030-01-01', '2025-11-25'],
     ['nonsense', '2025-11-25'],
   ])('answers a client of %s with %s', async (asked, answered) => {
