@@ -29,6 +29,8 @@ export interface DockerEngine {
   /** The container's stdin, and its output as frames; open it before the start, else output can be lost. */
   attach(containerId: string): Promise<Duplex>;
   start(containerId: string): Promise<void>;
+  /** The container's first process, as this machine numbers it. */
+  processOf(containerId: string): Promise<number>;
   /** Resolves when the container has no more CPU than this from now on. */
   setCpus(containerId: string, nanoCpus: number): Promise<void>;
   /** Resolves with the exit status of the container's first process once the container is removed. Ask before the start. */
@@ -46,6 +48,7 @@ export interface DockerEngine {
 const version = z.object({ ApiVersion: z.string(), MinAPIVersion: z.string() });
 const created = z.object({ Id: z.string() });
 const waited = z.object({ StatusCode: z.int() });
+const inspected = z.object({ State: z.object({ Pid: z.int().min(1) }) });
 const image = z.object({ Id: z.string(), Config: z.object({ Volumes: z.record(z.string(), z.unknown()).nullish() }).nullish() });
 const containers = z.array(z.object({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()).nullable() }));
 const failure = z.object({ message: z.string() });
@@ -153,6 +156,9 @@ export function createDockerEngine(socketPath: string): DockerEngine {
     },
     async start(containerId) {
       await call({ method: 'POST', path: `/containers/${containerId}/start` });
+    },
+    async processOf(containerId) {
+      return inspected.parse(JSON.parse(await call({ method: 'GET', path: `/containers/${containerId}/json` }))).State.Pid;
     },
     async setCpus(containerId, nanoCpus) {
       await call({ method: 'POST', path: `/containers/${containerId}/update`, body: { NanoCpus: nanoCpus } });

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutputStream, RunRequest, RunResult } from '../src/contract/runs.ts';
 import type { StartedContainer } from './container-source.ts';
 import type { DockerEngine } from './docker-engine.ts';
 import { FileCollector } from './file-collector.ts';
 import { HostError } from './host-error.ts';
 import { OutputText } from './output-text.ts';
+import { type ContainerUsage, readUsage } from './read-usage.ts';
 import { type ProgramEnd, SupervisorReader, signalOf } from './supervisor-reader.ts';
 
 /** How long the supervisor may take to start the program: unpacking 15 MiB at a hundredth of a CPU is slow. */
@@ -18,6 +20,8 @@ const COLLECT_TIMEOUT_MS = 10_000;
 const KILL_TIMEOUT_MS = 2_000;
 /** The kernel's OOM events come a little after the end of the process. */
 const OOM_EVENT_MS = 300;
+/** How long a kill may wait for what the kernel tells of the container. */
+const USAGE_TIMEOUT_MS = 100;
 const KILLED: ProgramEnd = { exitCode: 137, signal: 'SIGKILL', oomKilled: false };
 
 export interface ProgramWatcher {
@@ -55,6 +59,8 @@ export function runProgram(
   let ending = false;
   let settled = false;
   let bytesPastCap = 0;
+  let cpuMsBefore: number | undefined;
+  let killedEnd = KILLED;
 
   const after = (ms: number, action: () => void) => timers.add(setTimeout(action, ms));
   const clearTimers = () => {
@@ -105,9 +111,23 @@ export function runProgram(
     ending = true;
     clearTimers();
     if (isTruncated()) stream.pause();
-    after(KILL_TIMEOUT_MS, () => settle(programEnd ?? KILLED));
+    if (startedAt !== undefined) await noteUsage();
+    after(KILL_TIMEOUT_MS, () => settle(programEnd ?? killedEnd));
     await engine.kill(containerId, 'SIGKILL').catch(() => undefined);
-    if (isTruncated()) settle(programEnd ?? KILLED);
+    if (isTruncated()) settle(programEnd ?? killedEnd);
+  }
+
+  /** Notes what the container has used while it can still be asked for. */
+  async function noteUsage(): Promise<void> {
+    const usage = engine.processOf(containerId).then(readUsage);
+    const { cpuMs, maxMemoryBytes } = await Promise.race([usage, sleep<ContainerUsage>(USAGE_TIMEOUT_MS, {})]).catch(
+      (): ContainerUsage => ({}),
+    );
+    killedEnd = {
+      ...KILLED,
+      ...(cpuMs !== undefined && cpuMsBefore !== undefined && { cpuMs: Math.max(0, cpuMs - cpuMsBefore) }),
+      ...(maxMemoryBytes !== undefined && { maxMemoryBytes }),
+    };
   }
 
   function kill(): void {
@@ -126,7 +146,7 @@ export function runProgram(
   async function concludeFromExit(): Promise<void> {
     if (settled) return;
     reader.end();
-    if (ending) return settle(programEnd ?? KILLED);
+    if (ending) return settle(programEnd ?? killedEnd);
     const exitCode = await container.removed.catch(() => undefined);
     if (startedAt === undefined) return settle(new HostError('docker_unavailable', 'The container did not start the program'));
     if (exitCode === undefined) return settle(new HostError('internal_error', 'The container was lost'));
@@ -137,8 +157,9 @@ export function runProgram(
   }
 
   const reader = new SupervisorReader(container.nonce, {
-    onStart() {
+    onStart(cpuMs) {
       clearTimers();
+      cpuMsBefore = cpuMs;
       startedAt = Date.now();
       watcher.onStart();
       after(limits.timeoutMs, timeOut);

@@ -146,7 +146,7 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
     return c.json(await browsers.join({ ...request, maxTextChars }, c.req.raw.signal));
   });
   const containers = () => [...runner.runningContainers, ...browsers.containers];
-  app.get(RUNS_PATH, (c) => c.json({ runs: [...registry.active, ...browsers.active], containers: containers() }));
+  app.get(RUNS_PATH, (c) => c.json({ runs: [...registry.active, ...browsers.active], containers: containers(), warm: source.kinds }));
   app.delete(RUNS_PATH, async (c) => {
     const [programs, browsing] = await Promise.all([runner.killAll(), browsers.killAll()]);
     return c.json({ killed: programs + browsing });

@@ -14,7 +14,8 @@ export interface ProgramEnd {
 }
 
 export interface SupervisorEvents {
-  onStart(): void;
+  /** `cpuMs` is the CPU time that the container had used before, where it is known. */
+  onStart(cpuMs: number | undefined): void;
   /** The files could not be unpacked; nothing was started. */
   onFilesRefused(): void;
   onOutput(stream: OutputStream, bytes: Buffer): void;
@@ -28,6 +29,7 @@ export interface SupervisorEvents {
 
 /** What `jobs` says, if it was asked, and the four numbers. */
 const TRAILER = /^(\[[\s\S]*?\n)?(\d{1,3}) (\d{1,9}) (-1|\d{1,16}) (-1|\d{1,16})\n/;
+const HEADER = /^S(-1|\d{1,16})\n/;
 const ARCHIVE_TRAILER = /^(\d{1,3}|E)\n/;
 const MAX_TRAILER_BYTES = 1_024;
 /** Two blocks of zeros, which are a whole archive of nothing. */
@@ -63,6 +65,7 @@ export class SupervisorReader {
   readonly #splitters: Record<OutputStream, MarkerSplitter>;
   readonly #frames: FrameReader;
   #hasStarted = false;
+  #header: Buffer = Buffer.alloc(0);
   #stdoutEnded = false;
   #trailer = '';
   #archiveTrailer = '';
@@ -110,10 +113,20 @@ export class SupervisorReader {
     } else if (this.#hasStarted) {
       this.#events.onOutput('stderr', bytes);
     } else {
+      this.#readHeader(Buffer.concat([this.#header, bytes]));
+    }
+  }
+
+  #readHeader(header: Buffer): void {
+    this.#header = header;
+    const [line, cpuMicroseconds] = HEADER.exec(header.toString('latin1')) ?? [];
+    if (line !== undefined) {
       this.#hasStarted = true;
-      if (bytes[0] === 'F'.charCodeAt(0)) this.#events.onFilesRefused();
-      else this.#events.onStart();
-      if (bytes.length > 1) this.#events.onOutput('stderr', bytes.subarray(1));
+      this.#events.onStart(cpuMicroseconds === '-1' ? undefined : Number(cpuMicroseconds) / 1_000);
+      if (header.length > line.length) this.#events.onOutput('stderr', header.subarray(line.length));
+    } else if (header[0] === 'F'.charCodeAt(0)) {
+      this.#hasStarted = true;
+      this.#events.onFilesRefused();
     }
   }
 

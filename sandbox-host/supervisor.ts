@@ -7,8 +7,8 @@ import { packFiles, TAR_BLOCKING_BYTES } from './pack-files.ts';
  *
  * stdin: a line with a nonce, a line `<number of tar blocks> <1 when files are to come back> <number of lines with arguments>`, those lines (shell words
  * that stand for the container's own arguments when it has none), the tar blocks, then the program's own stdin.
- * stderr: nonce and `S` (started) or `F` (the files do not fit), the program's stderr, nonce, what `jobs` says of a program that ended with more than 128, and
- * `<exit code> <OOM kills> <microseconds of CPU> <most bytes of memory>` (-1 where the kernel does not tell) and a newline.
+ * stderr: nonce and `S<microseconds of CPU so far>` and a newline (started) or `F` (the files do not fit), the program's stderr, nonce, what `jobs` says of a
+ * program that ended with more than 128, and `<exit code> <OOM kills> <microseconds of CPU> <most bytes of memory>` (-1 where the kernel does not tell) and a newline.
  * stdout: the program's stdout, nonce, and when files are to come back a tar of /workspace, nonce and `<exit code of tar>` and a newline; no tar and `E` when
  * /workspace is empty, which spares two processes.
  *
@@ -19,7 +19,7 @@ import { packFiles, TAR_BLOCKING_BYTES } from './pack-files.ts';
  */
 export const SUPERVISOR = `omr_groups=/sys/fs/cgroup
 omr_count_cpu() {
-  omr_cpu=
+  omr_cpu=-1
   if [ -r $omr_groups/cpuacct/cpuacct.usage ]; then
     read -r omr_value <$omr_groups/cpuacct/cpuacct.usage && omr_cpu=$((omr_value / 1000))
   elif [ -r $omr_groups/memory.events ] && [ -r $omr_groups/cpu.stat ]; then
@@ -48,7 +48,7 @@ fi
 exec 3<&0 </dev/null
 omr_count_cpu
 omr_cpu_before=$omr_cpu
-printf '%sS' "$omr_nonce" >&2
+printf '%sS%d\\n' "$omr_nonce" $omr_cpu >&2
 (exec "$@") <&3 3<&- &
 omr_program=$!
 exec 3<&-
@@ -65,7 +65,7 @@ while kill -0 -1 2>/dev/null && [ $omr_round -lt 50 ]; do
   sleep 0.01
 done
 omr_count_cpu
-if [ -n "$omr_cpu_before" ] && [ -n "$omr_cpu" ]; then omr_cpu=$((omr_cpu - omr_cpu_before)); else omr_cpu=-1; fi
+[ $omr_cpu -ge 0 ] && omr_cpu=$((omr_cpu - omr_cpu_before))
 omr_oom=0
 for omr_events in $omr_groups/memory/memory.oom_control $omr_groups/memory.events; do
   [ -r $omr_events ] && while read -r omr_key omr_value; do

@@ -45,7 +45,7 @@ class Listener {
 async function waitForStart(stream: Duplex, nonce: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const reader = new SupervisorReader(nonce, {
-    onStart: resolve,
+    onStart: () => resolve(),
     onFilesRefused: () => undefined,
     onOutput: () => undefined,
     onEnd: () => undefined,

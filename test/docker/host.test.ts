@@ -245,6 +245,63 @@ describe('a sandbox-host', () => {
     expect(await run.json()).toEqual({ code: 'docker_unavailable', error: 'Docker does not answer' });
   });
 
+  const WARM = { SANDBOX_WARM_MIN: '1', SANDBOX_WARM_MAX: '4' };
+  const warmed = async (host: Awaited<ReturnType<typeof startHost>>) =>
+    vi.waitFor(async () => {
+      const { warm } = (await (await fetch(`${host.url}/healthz`)).json()) as { warm: object };
+      expect(warm).toEqual({ ready: 3, making: 0, target: 3 });
+    }, within);
+
+  it('has containers wait for what the built-in skills run, and says so', async () => {
+    const host = await startHost(WARM);
+    await warmed(host);
+    expect(await (await fetch(`${host.url}/readyz`)).json()).toMatchObject({ ready: true, warm: 3 });
+    const usual = [
+      { image: 'node:22-alpine', command: ['node', '-'], stdin: 'console.log(42)', returnFiles: true },
+      { image: 'python:3.12-alpine', command: ['python3', '-'], stdin: 'print(42)', returnFiles: true },
+      { command: ['echo', '42'], returnFiles: true },
+    ];
+    for (const run of usual) expect(await (await host.run(run)).json()).toMatchObject({ stdout: '42\n', warm: true });
+    const { warm } = (await (await host.send('GET', '/v1/runs')).json()) as { warm: object[] };
+    expect(warm).toMatchObject([
+      { image: 'node:22-alpine', command: ['node', '-'], cpuLimit: 100, memoryLimit: 256 },
+      { image: 'python:3.12-alpine', command: ['python3', '-'], cpuLimit: 100, memoryLimit: 256 },
+      { image: 'alpine:3.20', command: [], cpuLimit: 100, memoryLimit: 256 },
+    ]);
+    const metrics = await (await fetch(`${host.url}/metrics`)).text();
+    expect(metrics).toContain('omniroute_sandbox_starts_total{start="warm"} 3\n');
+    expect(metrics).toContain('omniroute_sandbox_warm_target 3\n');
+    await warmed(host);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('leaves no container that waited when it is told to stop by %s', async (signal) => {
+    const host = await startHost(WARM);
+    await warmed(host);
+    const last = host.run({ command: ['sh', '-c', 'sleep 1; echo done'] });
+    await running(host, 1);
+    host.signal(signal);
+    expect(await (await last).json()).toMatchObject({ stdout: 'done\n', warm: true, killed: false });
+    expect(await host.exited).toBe(0);
+    expect(await host.containers()).toEqual([]);
+  });
+
+  it('leaves no container that waited when it is told to stop while it makes them', async () => {
+    const host = await startHost(WARM);
+    host.signal('SIGTERM');
+    expect(await host.exited).toBe(0);
+    expect(await host.containers()).toEqual([]);
+  });
+
+  it('leaves no container that waited when it is killed, not even without its reaper', async () => {
+    const host = await startHost(WARM);
+    await warmed(host);
+    const reaper = host.lines.map((line) => JSON.parse(line)).find(({ event }) => event === 'sandbox.reaper.started');
+    process.kill(reaper.pid, 'SIGKILL');
+    host.signal('SIGKILL');
+    await host.exited;
+    await vi.waitFor(async () => expect(await host.containers()).toEqual([]), within);
+  });
+
   it('tells its numbers to Prometheus', async () => {
     const host = await startHost({ SANDBOX_MAX_CONCURRENT: '3' });
     await host.run({ command: ['true'] });

@@ -88,6 +88,13 @@ describe('a run', () => {
     expect(busy.cpuMs).toBeLessThan(3_000);
     expect(busy.maxMemoryBytes).toBeGreaterThan(50 << 20);
     expect(busy.maxMemoryBytes).toBeLessThan(128 << 20);
+    const killed = await run(PYTHON, ['python3', '-c', `import signal\nsignal.signal(15, signal.SIG_IGN)\n${script}\nwhile True: pass`], {
+      limits: { cpuLimit: 1_000, timeoutMs: 1_500 },
+    });
+    expect(killed).toMatchObject({ timedOut: true, signal: 'SIGKILL' });
+    expect(killed.cpuMs).toBeGreaterThan(250);
+    expect(killed.cpuMs).toBeLessThan(3_000);
+    expect(killed.maxMemoryBytes).toBeGreaterThan(50 << 20);
     const idle = await run(ALPINE, ['sleep', '0.5']);
     expect(idle.cpuMs).toBeLessThan(250);
     expect(idle.maxMemoryBytes).toBeLessThan(50 << 20);

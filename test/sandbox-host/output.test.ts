@@ -113,7 +113,7 @@ describe('SupervisorReader', () => {
   function read(frames: Buffer[]): string[] {
     const events: string[] = [];
     const reader = new SupervisorReader(NONCE, {
-      onStart: () => events.push('start'),
+      onStart: (cpuMs) => events.push(cpuMs === undefined ? 'start' : `start ${cpuMs}`),
       onFilesRefused: () => events.push('refused'),
       onOutput: (stream, bytes) => events.push(`${stream} ${bytes}`),
       onEnd: ({ exitCode, oomKilled, ...end }) => events.push(`end ${exitCode} ${oomKilled} ${JSON.stringify(end)}`),
@@ -127,14 +127,15 @@ describe('SupervisorReader', () => {
 
   it('tells the life of a program', () => {
     const frames = [
-      frame('stderr', `${NONCE}S`),
+      frame('stderr', `${NONCE}S12`),
+      frame('stderr', '34\n'),
       frame('stdout', 'a'),
       frame('stderr', 'b'),
       frame('stdout', `c${NONCE}tar`),
       frame('stderr', `d${NONCE}137 1 2500 4096\n`),
     ];
     expect(read(frames)).toEqual([
-      'start',
+      'start 1.234',
       'stdout a',
       'stderr b',
       'stdout c',
@@ -145,7 +146,7 @@ describe('SupervisorReader', () => {
   });
 
   it('tells the end when both streams have ended, in either order', () => {
-    const start = frame('stderr', `${NONCE}S`);
+    const start = frame('stderr', `${NONCE}S-1\n`);
     const out = frame('stdout', NONCE);
     const err = frame('stderr', `${NONCE}0 0 -1 -1\n`);
     expect(read([start, out, err])).toEqual(['start', 'end 0 false {}']);
@@ -163,7 +164,7 @@ describe('SupervisorReader', () => {
     ['', 134, { signal: 'SIGABRT' }],
     ['', 255, {}],
   ])('tells a signal from an exit code: %j %i', (jobs, exitCode, end) => {
-    const frames = [frame('stderr', `${NONCE}S`), frame('stdout', NONCE), frame('stderr', `${NONCE}${jobs}`)];
+    const frames = [frame('stderr', `${NONCE}S-1\n`), frame('stdout', NONCE), frame('stderr', `${NONCE}${jobs}`)];
     expect(read(frames)).toEqual(['start']);
     expect(read([...frames, frame('stderr', `${exitCode} 0 -1`), frame('stderr', ' -1\n')])).toEqual([
       'start',
@@ -172,11 +173,11 @@ describe('SupervisorReader', () => {
   });
 
   it('tells the end of the archive and whether it is whole, once', () => {
-    const start = [frame('stderr', `${NONCE}S`), frame('stdout', `${NONCE}tar${NONCE}`)];
+    const start = [frame('stderr', `${NONCE}S-1\n`), frame('stdout', `${NONCE}tar${NONCE}`)];
     expect(read(start)).toEqual(['start', 'archive tar']);
     expect(read([...start, frame('stdout', '0\n'), frame('stdout', '0\n')])).toEqual(['start', 'archive tar', 'archive end true']);
     expect(read([...start, frame('stdout', '13'), frame('stdout', '7\n')])).toEqual(['start', 'archive tar', 'archive end false']);
-    const empty = [frame('stderr', `${NONCE}S`), frame('stdout', `${NONCE}${NONCE}E\n`)];
+    const empty = [frame('stderr', `${NONCE}S-1\n`), frame('stdout', `${NONCE}${NONCE}E\n`)];
     expect(read(empty)).toEqual(['start', `archive ${'\0'.repeat(1_024)}`, 'archive end true']);
     expect(read([...start, frame('stdout', 'x0\n')])).toEqual(['start', 'archive tar']);
   });
@@ -186,7 +187,7 @@ describe('SupervisorReader', () => {
   });
 
   it('does not fall for a trailer that is none', () => {
-    const start = frame('stderr', `${NONCE}S`);
+    const start = frame('stderr', `${NONCE}S-1\n`);
     expect(read([start, frame('stdout', NONCE), frame('stderr', `${NONCE}-1 x\n`)])).toEqual(['start']);
     expect(read([start, frame('stdout', NONCE), frame('stderr', `${NONCE}${'9'.repeat(10_000)}`)])).toEqual(['start']);
   });
