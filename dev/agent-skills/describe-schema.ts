@@ -19,6 +19,7 @@ function boundsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }
   return ranges.flatMap(([min, max, unit]) => {
     if (min !== undefined && max !== undefined) return [`${min} to ${max}${unit}`];
     if (max !== undefined) return [`at most ${max}${unit}`];
+    if (min === 1 && unit !== '') return ['not empty'];
     return min === undefined ? [] : [`at least ${min}${unit}`];
   });
 }
@@ -57,18 +58,31 @@ export function memberLines(schema: Schema): string[] {
   });
 }
 
-/** The names of a value's members, as an answer holds them: `{data: [Skill], total}`. Objects that are named are but named. */
+/**
+ * The names of a value's members, as an answer holds them: `{data: [Skill], total}`; nothing for a value that has none. Objects that have a name
+ * of their own are but named.
+ */
 export function outlineOf(schema: Schema, depth = 0): string {
   if (isReference(schema)) return nameOf(schema);
   const { properties, items, anyOf } = schema;
-  if (items !== undefined) return `[${outlineOf(items, depth)}]`;
-  if (properties === undefined) return anyOf === undefined ? '' : [...new Set(anyOf.map((each) => outlineOf(each, depth)))].join(' or ');
+  if (items !== undefined) {
+    const item = outlineOf(items, depth);
+    return item === '' ? '' : `[${item}]`;
+  }
+  if (properties === undefined) return outlineOfAny(anyOf ?? [], depth);
   if (depth === MAX_DEPTH) return '{…}';
   const members = Object.entries(properties).map(([name, member]) => {
     const inner = outlineOf(member, depth + 1);
-    return inner === '' || inner === '[]' ? name : `${name}: ${inner}`;
+    return inner === '' ? name : `${name}: ${inner}`;
   });
-  return members.length === 0 ? '{…}' : `{${members.join(', ')}}`;
+  return members.length === 0 ? '' : `{${members.join(', ')}}`;
+}
+
+/** Nothing for values without members, be they null or not. */
+function outlineOfAny(schemas: readonly Schema[], depth: number): string {
+  const outlines = [...new Set(schemas.map((each) => outlineOf(each, depth)))].filter((outline) => outline !== '');
+  const canBeNull = schemas.some((each) => !isReference(each) && each.type === 'null');
+  return [...outlines, ...(canBeNull && outlines.length > 0 ? ['null'] : [])].join(' or ');
 }
 
 /** The names of the objects that a schema names, in it or inside it. */

@@ -51,7 +51,7 @@ function ownErrors(operation: oas31.OperationObject): string[] {
   );
 }
 
-function answerLine(operation: oas31.OperationObject): string {
+function answerLine(operation: oas31.OperationObject, errors: readonly string[]): string {
   const answers = responsesOf(operation).filter(([status]) => status.startsWith('2'));
   const told = answers.flatMap(([status, { content }]) =>
     schemasOf(content).map(([type, schema]) => {
@@ -59,23 +59,59 @@ function answerLine(operation: oas31.OperationObject): string {
       return `${status} ${outline === '' ? type : `\`${outline}\``}`;
     }),
   );
-  const errors = ownErrors(operation);
   return `Answers ${told.join(', or ')}.${errors.length === 0 ? '' : ` Its own errors: ${errors.join(', ')}.`}`;
 }
 
-function operationBlock({ name, operation }: DocumentedOperation): string {
-  const parameters = ((operation.parameters ?? []) as oas31.ParameterObject[]).filter((each) => each.in !== 'path');
+const parameterLines = ({ parameters = [] }: oas31.OperationObject, place: 'query' | 'header'): string[] =>
+  (parameters as oas31.ParameterObject[])
+    .filter((each) => each.in === place)
+    .map(({ name, schema, description }) => {
+      const note = description === undefined ? '' : `. ${description}`;
+      return `- \`${name}\` (${place}): ${describeValue(schema as Schema)}${note}`;
+    });
+
+/** What all operations of a method have in common, so that it is said once. */
+interface Common {
+  method: string;
+  headers: readonly string[];
+  errors: readonly string[];
+}
+
+const methodOf = (name: string): string => name.slice(0, name.indexOf(' '));
+
+function commonOf(operations: readonly DocumentedOperation[]): Common[] {
+  const methods = [...new Set(operations.map(({ name }) => methodOf(name)))];
+  return methods.flatMap((method) => {
+    const [first, ...others] = operations.filter(({ name }) => methodOf(name) === method).map(({ operation }) => operation);
+    if (first === undefined || others.length === 0) return [];
+    const inAll = (linesOf: (operation: oas31.OperationObject) => string[]) =>
+      linesOf(first).filter((line) => others.every((each) => linesOf(each).includes(line)));
+    return [{ method, headers: inAll((operation) => parameterLines(operation, 'header')), errors: inAll(ownErrors) }];
+  });
+}
+
+function commonBlock({ method, headers, errors }: Common): string[] {
+  return [
+    ...(headers.length === 0 ? [] : [`Each \`${method}\` takes:\n\n${headers.join('\n')}`]),
+    ...(errors.length === 0 ? [] : [`Each \`${method}\` may answer ${errors.join(', ')}.`]),
+  ];
+}
+
+function operationBlock({ name, operation }: DocumentedOperation, common: readonly Common[]): string {
+  const { headers = [], errors = [] } = common.find(({ method }) => method === methodOf(name)) ?? {};
   const { content } = (operation.requestBody ?? {}) as oas31.RequestBodyObject;
   const body = schemasOf(content)[0]?.[1];
   const note = operation.description?.replace(/(\n\n|^)Needs (an API key|the management)[^\n]*$/, '').replaceAll(/\s+/g, ' ');
-  const lists = [
-    ...parameters.map(
-      ({ name, in: place, schema, description }) =>
-        `- \`${name}\` (${place}): ${describeValue(schema as Schema)}${description === undefined ? '' : `. ${description}`}`,
-    ),
+  const lines = [
+    ...parameterLines(operation, 'query'),
+    ...parameterLines(operation, 'header').filter((line) => !headers.includes(line)),
     ...(body === undefined ? [] : memberLines(body)),
   ];
-  return [`### ${name}`, ...(note ? [note] : []), ...(lists.length === 0 ? [] : [lists.join('\n')]), answerLine(operation)].join('\n\n');
+  const answer = answerLine(
+    operation,
+    ownErrors(operation).filter((error) => !errors.includes(error)),
+  );
+  return [`### ${name}`, ...(note ? [note] : []), ...(lines.length === 0 ? [] : [lines.join('\n')]), answer].join('\n\n');
 }
 
 /** What alike operations at several paths say, said once: the block of the first of each summary. */
@@ -100,10 +136,13 @@ function objectLines(document: OpenApiDocument, operations: readonly DocumentedO
 export function renderOperations(document: OpenApiDocument, operations: readonly DocumentedOperation[]): string {
   const rows = operations.map(({ name, operation }) => `| \`${name}\` | ${callerOf(operation)} | ${operation.summary} |`);
   const objects = objectLines(document, operations);
+  const shown = withoutRepeats(operations);
+  const common = commonOf(shown);
   return [
     '## Endpoints',
     ['| endpoint | who | what |', '|---|---|---|', ...rows].join('\n'),
-    ...withoutRepeats(operations).map(operationBlock),
+    ...common.flatMap(commonBlock),
+    ...shown.map((operation) => operationBlock(operation, common)),
     ...(objects.length === 0 ? [] : [`Objects:\n\n${objects.join('\n')}`]),
   ].join('\n\n');
 }

@@ -58,9 +58,17 @@ function openApp(): Promise<TestApp> {
     { name: 'scripted-anthropic', format: 'anthropic', baseUrl: MODEL_URL, models },
     { name: 'scripted-gemini', format: 'gemini', baseUrl: MODEL_URL, models },
   ];
+  const pools = [{ name: 'eu', urls: ['https://sandbox-1.example.com'], colos: ['FRA'] }];
   return createTestApp({
     upstream: createWorld(createScriptedModel({ now: Date.now })),
-    variables: { PROVIDERS: JSON.stringify(providers), DNS_OVER_HTTPS_URL: DNS_URL, OPENAI_API_KEY: undefined, OPENAI_BASE_URL: undefined },
+    variables: {
+      PROVIDERS: JSON.stringify(providers),
+      DNS_OVER_HTTPS_URL: DNS_URL,
+      SANDBOX_POOLS: JSON.stringify(pools),
+      SANDBOX_SECRET: 's'.repeat(32),
+      OPENAI_API_KEY: undefined,
+      OPENAI_BASE_URL: undefined,
+    },
   });
 }
 
