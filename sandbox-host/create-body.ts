@@ -1,4 +1,5 @@
 import type { RunLimits } from '../src/contract/runs.ts';
+import { SECCOMP_PROFILE } from './seccomp-profile.ts';
 import { SUPERVISOR } from './supervisor.ts';
 
 export const SANDBOX_LABEL = 'omniroute.sandbox';
@@ -9,6 +10,8 @@ export const BOOT_LABEL = 'omniroute.boot';
 export interface HostIdentity {
   hostId: string;
   bootId: string;
+  /** The OCI runtime of its containers, such as gVisor's `runsc`; undefined for Docker's default. */
+  runtime?: string;
 }
 
 /** What of a run decides about its container. */
@@ -22,6 +25,10 @@ export interface ContainerSpec {
 }
 
 const MIB = 1_048_576;
+const TMPFS_MB = 64;
+const SECCOMP_OPTION = `seccomp=${JSON.stringify(SECCOMP_PROFILE)}`;
+/** The owner matters: some versions of runc give a tmpfs the mode of the folder beneath it, and Docker makes the working folder as root. */
+const tmpfs = (mode: string) => `rw,noexec,nosuid,size=${TMPFS_MB}m,mode=${mode},uid=65534,gid=65534,nr_inodes=16k`;
 
 /** Docker's measure of a CPU limit in thousandths of a CPU. */
 export const nanoCpus = (cpuLimit: number): number => cpuLimit * 1_000_000;
@@ -42,7 +49,7 @@ const baseEnvironment = (memoryMb: number): Record<string, string> => ({
  * --security-opt no-new-privileges --pids-limit 100 --cpus … --memory …m --tmpfs /tmp:… --tmpfs /workspace:… --read-only` and more of the same.
  * Nothing of the host's environment goes in.
  */
-export function createBody({ id, image, command, env, limits }: ContainerSpec, { hostId, bootId }: HostIdentity) {
+export function createBody({ id, image, command, env, limits }: ContainerSpec, { hostId, bootId, runtime }: HostIdentity) {
   const memory = limits.memoryLimit * MIB;
   return {
     Image: image,
@@ -66,21 +73,26 @@ export function createBody({ id, image, command, env, limits }: ContainerSpec, {
       AutoRemove: true,
       NetworkMode: limits.networkEnabled ? 'bridge' : 'none',
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', SECCOMP_OPTION],
+      ...(runtime !== undefined && { Runtime: runtime }),
       PidsLimit: 100,
       NanoCpus: nanoCpus(limits.cpuLimit),
       Memory: memory,
       MemorySwap: memory,
-      // The owner matters: some versions of runc give a tmpfs the mode of the folder beneath it, and Docker makes the working folder as root.
       Tmpfs: {
-        '/tmp': 'rw,noexec,nosuid,size=64m,mode=1777,uid=65534,gid=65534,nr_inodes=16k',
-        '/workspace': 'rw,noexec,nosuid,size=64m,mode=700,uid=65534,gid=65534,nr_inodes=16k',
+        '/tmp': tmpfs('1777'),
+        '/workspace': tmpfs('700'),
+        // Open to everybody in most images: without this it would be a way to fill the host's disk.
+        ...(!limits.readOnly && { '/var/tmp': tmpfs('1777') }),
       },
       ReadonlyRootfs: limits.readOnly,
       ShmSize: 16 * MIB,
       OomScoreAdj: 500,
       Ulimits: [
-        { Name: 'core', Soft: 0, Hard: 0 },
+        // 1 and not 0, which would not keep the kernel from starting a host's crash handler, as root and outside of the container. See core(5).
+        { Name: 'core', Soft: 1, Hard: 1 },
+        // More than fits into a tmpfs, so that a program that fills one reads that; one that makes a sparse file larger than this is ended by SIGXFSZ.
+        { Name: 'fsize', Soft: (TMPFS_MB + 1) * MIB, Hard: (TMPFS_MB + 1) * MIB },
         { Name: 'nofile', Soft: 1_024, Hard: 1_024 },
       ],
       /** A container that writes a lot would else fill the host's disk. */

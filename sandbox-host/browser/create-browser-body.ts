@@ -32,7 +32,7 @@ export function createBrowserBody(request: RunRequest, identity: HostIdentity, {
       PidsLimit: MAX_THREADS,
       Tmpfs: { '/tmp': `rw,noexec,nosuid,size=${Math.floor(memoryLimit / 4)}m,mode=1777,uid=65534,gid=65534,nr_inodes=64k` },
       Ulimits: [
-        { Name: 'core', Soft: 0, Hard: 0 },
+        { Name: 'core', Soft: 1, Hard: 1 },
         { Name: 'nofile', Soft: 4_096, Hard: 4_096 },
       ],
     },

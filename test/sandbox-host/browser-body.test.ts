@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createBrowserBody } from '../../sandbox-host/browser/create-browser-body.ts';
+import { SECCOMP_PROFILE } from '../../sandbox-host/seccomp-profile.ts';
 import { runRequest } from '../../src/contract/runs.ts';
 
 const request = runRequest.parse({
@@ -33,7 +34,7 @@ describe('createBrowserBody', () => {
         AutoRemove: true,
         NetworkMode: 'none',
         CapDrop: ['ALL'],
-        SecurityOpt: ['no-new-privileges'],
+        SecurityOpt: ['no-new-privileges', `seccomp=${JSON.stringify(SECCOMP_PROFILE)}`],
         PidsLimit: 512,
         NanoCpus: 1_500_000_000,
         Memory: 1_073_741_824,
@@ -43,7 +44,7 @@ describe('createBrowserBody', () => {
         ShmSize: 16_777_216,
         OomScoreAdj: 500,
         Ulimits: [
-          { Name: 'core', Soft: 0, Hard: 0 },
+          { Name: 'core', Soft: 1, Hard: 1 },
           { Name: 'nofile', Soft: 4_096, Hard: 4_096 },
         ],
         LogConfig: { Type: 'none', Config: {} },

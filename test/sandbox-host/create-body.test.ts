@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createBody } from '../../sandbox-host/create-body.ts';
+import { SECCOMP_PROFILE } from '../../sandbox-host/seccomp-profile.ts';
 import { SUPERVISOR } from '../../sandbox-host/supervisor.ts';
 import { runRequest } from '../../src/contract/runs.ts';
 
@@ -38,7 +39,7 @@ describe('createBody', () => {
         AutoRemove: true,
         NetworkMode: 'none',
         CapDrop: ['ALL'],
-        SecurityOpt: ['no-new-privileges'],
+        SecurityOpt: ['no-new-privileges', `seccomp=${JSON.stringify(SECCOMP_PROFILE)}`],
         PidsLimit: 100,
         NanoCpus: 100_000_000,
         Memory: 268_435_456,
@@ -51,7 +52,8 @@ describe('createBody', () => {
         ShmSize: 16_777_216,
         OomScoreAdj: 500,
         Ulimits: [
-          { Name: 'core', Soft: 0, Hard: 0 },
+          { Name: 'core', Soft: 1, Hard: 1 },
+          { Name: 'fsize', Soft: 68_157_440, Hard: 68_157_440 },
           { Name: 'nofile', Soft: 1024, Hard: 1024 },
         ],
         LogConfig: { Type: 'none', Config: {} },
@@ -68,8 +70,15 @@ describe('createBody', () => {
       Memory: 536_870_912,
       MemorySwap: 536_870_912,
       ReadonlyRootfs: false,
+      Tmpfs: { '/var/tmp': 'rw,noexec,nosuid,size=64m,mode=1777,uid=65534,gid=65534,nr_inodes=16k' },
     });
     expect(body.Env).toContain('NODE_OPTIONS=--max-old-space-size=320');
+  });
+
+  it("names the host's runtime when it has one", () => {
+    const request = runRequest.parse({ id: 'run-1', image: 'alpine:3.20', command: ['true'] });
+    expect(createBody(request, { ...identity, runtime: 'runsc' }).HostConfig.Runtime).toBe('runsc');
+    expect(createBody(request, identity).HostConfig).not.toHaveProperty('Runtime');
   });
 
   it("lets the run's own environment win", () => {
