@@ -21,4 +21,5 @@ export const addPageOptions = (command: Command, maxLimit = 200): Command =>
     .addOption(new Option('--limit <number>', `items on a page, at most ${maxLimit}`).argParser(wholeNumber(1, maxLimit)));
 
 /** The group that subcommands stand in. */
-export const addGroup = (program: Command, name: string, summary: string): Command => program.command(name).description(summary);
+export const addGroup = (program: Command, name: string, summary: string): Command =>
+  program.command(name).description(summary).helpCommand(false);

@@ -54,7 +54,8 @@ export async function readBody(response: Response): Promise<string> {
   return parts.join('') + decoder.decode();
 }
 
-function parseObject(text: string): JsonObject | undefined {
+/** The object that a text of JSON is; undefined when it is none. */
+export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;
@@ -79,12 +80,23 @@ function describeDetails(details: JsonValue | undefined): string {
   return faults.map(({ path, message }) => `\n  ${path === '' ? 'input' : path}: ${message}`).join('');
 }
 
-export function createGateway({ url, token }: Connection, fetch: typeof globalThis.fetch, signal: AbortSignal): Gateway {
-  const notAGateway = (response: Response): CommandError => {
-    const type = response.headers.get('content-type') ?? 'without a content type';
-    return unreachable(`What answers at ${url} is no OmniRoute Edge gateway (${response.status}, ${type})`, 'not_a_gateway');
-  };
+const CODE_OF_STATUS: Record<number, string> = { 401: 'unauthorized', 403: 'forbidden' };
 
+/** How the gateway says no; what models are asked by says it in the shape of a provider, and not all of those have room for a code. */
+function readRefusal(answer: JsonObject | undefined, status: number): { message: string; code: string; details?: JsonValue } | undefined {
+  const { error, code, details } = answer ?? {};
+  if (typeof error === 'string' && typeof code === 'string') return { message: error, code, ...(details !== undefined && { details }) };
+  if (!isJsonObject(error) || typeof error.message !== 'string') return undefined;
+  return { message: error.message, code: typeof error.code === 'string' ? error.code : (CODE_OF_STATUS[status] ?? 'refused') };
+}
+
+/** For an answer that no gateway gives. */
+export function notAGateway(url: string, response: Response): CommandError {
+  const type = response.headers.get('content-type') ?? 'without a content type';
+  return unreachable(`What answers at ${url} is no OmniRoute Edge gateway (${response.status}, ${type})`, 'not_a_gateway');
+}
+
+export function createGateway({ url, token }: Connection, fetch: typeof globalThis.fetch, signal: AbortSignal): Gateway {
   /** Rejections of the connection, be it before the answer or within it. */
   function explain(error: unknown, timeout: AbortSignal): Error {
     if (error instanceof CommandError || error instanceof OutputClosed || signal.aborted) return error as Error;
@@ -120,11 +132,11 @@ export function createGateway({ url, token }: Connection, fetch: typeof globalTh
   }
 
   async function failureOf(response: Response): Promise<CommandError> {
-    const answer = parseObject(await readBody(response));
-    if (typeof answer?.error !== 'string' || typeof answer.code !== 'string') return notAGateway(response);
-    const { error, code, details } = answer;
+    const refusal = readRefusal(parseObject(await readBody(response)), response.status);
+    if (refusal === undefined) return notAGateway(url, response);
+    const { message, code, details } = refusal;
     const hint = hintFor(code, token);
-    return new CommandError(exitCodeFor(response.status), error + describeDetails(details), {
+    return new CommandError(exitCodeFor(response.status), message + describeDetails(details), {
       code,
       ...(details !== undefined && { details }),
       ...(hint !== undefined && { hint }),
@@ -149,7 +161,7 @@ export function createGateway({ url, token }: Connection, fetch: typeof globalTh
     call: (path, request = {}) =>
       read(path, request, async (response) => {
         const answer = parseObject(await readBody(response));
-        if (answer === undefined) throw notAGateway(response);
+        if (answer === undefined) throw notAGateway(url, response);
         return answer;
       }),
   };

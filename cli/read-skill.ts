@@ -41,5 +41,7 @@ async function readFolder(folder: string, stdin: Readable): Promise<JsonObject> 
 export async function readSkill(source: string, stdin: Readable): Promise<JsonObject> {
   if (statSync(source, { throwIfNoEntry: false })?.isDirectory()) return readFolder(source, stdin);
   const text = await readSource(source, stdin);
-  return source.toLowerCase().endsWith('.md') ? readMarkdown(text, source) : parseJsonObject(text, source);
+  return source.toLowerCase().endsWith('.md')
+    ? readMarkdown(text, source)
+    : parseJsonObject(text, source === '-' ? 'Standard input' : source);
 }

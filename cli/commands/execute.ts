@@ -4,12 +4,12 @@ import { cleanLine, cleanText } from '../clean-text.ts';
 import type { Start } from '../define-command.ts';
 import { readExecutionEvents } from '../execution-events.ts';
 import { CommandError, EXIT_CODE } from '../exit-code.ts';
-import { readBody } from '../gateway.ts';
+import { notAGateway, parseObject, readBody } from '../gateway.ts';
 import { readInput } from '../read-input.ts';
-import { parseJsonObject, readSource } from '../read-source.ts';
+import { readSource } from '../read-source.ts';
 import { renderValue } from '../render-fields.ts';
 import type { Session } from '../session.ts';
-import { type Output, write } from '../terminal.ts';
+import { type Terminal, write } from '../terminal.ts';
 
 /** The longest that a skill may be given, with its retries, and a wait for a place in the sandbox. */
 const EXECUTION_TIMEOUT_MS = 60 * 60_000;
@@ -20,25 +20,45 @@ interface ExecuteOptions {
   idempotencyKey?: string;
 }
 
-/** What a program prints goes on as it is to other programs, and to a terminal without what steers it. */
-const relay = (output: Output, text: string): Promise<void> => write(output, output.isTTY === true ? cleanText(text) : text);
+/** Passes on what a program prints: to other programs as it is, to a terminal without what would steer it. */
+class OutputRelay {
+  readonly #terminal: Terminal;
+  #isMidLine = false;
+  hasShown = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  async show(stream: 'stdout' | 'stderr', text: string): Promise<void> {
+    if (text === '') return;
+    const output = this.#terminal[stream];
+    this.hasShown = true;
+    this.#isMidLine = output.isTTY === true && !text.endsWith('\n');
+    await write(output, output.isTTY === true ? cleanText(text) : text);
+  }
+
+  /** In a terminal what is said next begins on a line of its own. */
+  async end(): Promise<void> {
+    if (this.#isMidLine) await write(this.#terminal.stderr, '\n');
+    this.#isMidLine = false;
+  }
+}
 
 const noExecution = (): CommandError =>
   new CommandError(EXIT_CODE.unreachable, 'The connection ended before the execution did: see omniroute-edge executions', {
     code: 'broken_off',
   });
 
-/** Shows output as it comes. The execution, and whether any output has been shown. */
-async function followExecution({ terminal, isJson }: Session, body: ReadableStream<Uint8Array>) {
-  let hasShown = false;
+/** The execution, once it has ended; until then output is shown as it comes. */
+async function followExecution(body: ReadableStream<Uint8Array>, relay: OutputRelay): Promise<JsonObject> {
   for await (const event of readExecutionEvents(body)) {
     switch (event.type) {
       case 'output':
-        hasShown = true;
-        if (!isJson) await relay(terminal[event.stream], event.text);
+        await relay.show(event.stream, event.text);
         break;
       case 'execution':
-        return { execution: event.execution, hasShown };
+        return event.execution;
       case 'error':
         throw new CommandError(EXIT_CODE.failed, event.message, { code: event.code });
     }
@@ -46,22 +66,21 @@ async function followExecution({ terminal, isJson }: Session, body: ReadableStre
   throw noExecution();
 }
 
-async function takeExecution(session: Session, response: Response) {
+async function takeExecution(response: Response, relay: OutputRelay, url: string): Promise<JsonObject> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (isStream && response.body) return followExecution(session, response.body as ReadableStream<Uint8Array>);
+  if (isStream && response.body) return followExecution(response.body as ReadableStream<Uint8Array>, relay);
   const text = await readBody(response);
+  const execution = parseObject(text)?.execution;
+  if (isJsonObject(execution)) return execution;
   // A reply that took long has been begun with white space, which is all of it when it breaks off.
-  if (text.trim() === '') throw noExecution();
-  const { execution } = parseJsonObject(text, 'What the gateway answered');
-  if (!isJsonObject(execution)) throw noExecution();
-  return { execution, hasShown: false };
+  throw text.trim() === '' ? noExecution() : notAGateway(url, response);
 }
 
 /** What the skill has made: the streams of a program as such, else JSON. */
-async function showOutput({ terminal }: Session, output: JsonValue): Promise<void> {
+async function showOutput({ terminal }: Session, output: JsonValue, relay: OutputRelay): Promise<void> {
   if (isJsonObject(output) && typeof output.stdout === 'string' && typeof output.stderr === 'string') {
-    await relay(terminal.stdout, output.stdout);
-    return relay(terminal.stderr, output.stderr);
+    await relay.show('stdout', output.stdout);
+    return relay.show('stderr', output.stderr);
   }
   if (output !== null) await write(terminal.stdout, `${renderValue(output)}\n`);
 }
@@ -89,9 +108,11 @@ async function execute(session: Session, skillName: string, fields: readonly str
     },
     timeoutMs: EXECUTION_TIMEOUT_MS,
   };
-  const { execution, hasShown } = await gateway.read('/api/skills/executions', request, (response) => takeExecution(session, response));
+  const relay = new OutputRelay(terminal);
+  const execution = await gateway.read('/api/skills/executions', request, (response) => takeExecution(response, relay, gateway.url));
   if (isJson) await session.print({ execution }, () => '');
-  else if (!hasShown) await showOutput(session, execution.output ?? null);
+  else if (!relay.hasShown) await showOutput(session, execution.output ?? null, relay);
+  await relay.end();
   const title = cleanLine(`${asText(execution.skillName)}@${asText(execution.skillVersion)}`);
   const failure = failureOf(execution);
   if (failure === undefined) return session.remark(`${title} ran in ${asText(execution.durationMs)} ms, execution ${asText(execution.id)}`);

@@ -53,8 +53,15 @@ async function valuesOf(argument: Argument, gateway: Gateway): Promise<Suggestio
 
 const takesValue = (option: Option | undefined): option is Option => option !== undefined && (option.required || option.optional);
 
+/** Bash gives `--mode=on` as three words; what is completed there is the last one. */
+const joinedByShell = (words: readonly string[]): string[] =>
+  words
+    .map((word, index) => (word === '=' && words[index - 1]?.startsWith('--') ? (index === words.length - 1 ? '' : undefined) : word))
+    .filter((word) => word !== undefined);
+
 /** What may stand last in a line of words behind the program's name, of which the last one is not finished and may be empty. */
-export async function suggest(program: Command, words: readonly string[], gateway: Gateway): Promise<Suggestion[]> {
+export async function suggest(program: Command, line: readonly string[], gateway: Gateway): Promise<Suggestion[]> {
+  const words = joinedByShell(line);
   const last = words.at(-1) ?? '';
   const optionsOf = (command: Command): Option[] =>
     [...command.createHelp().visibleOptions(command), ...program.options].filter(({ hidden }) => !hidden);

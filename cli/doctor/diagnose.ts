@@ -70,7 +70,7 @@ function checkProviders(models: Answer<Record<string, number>>): Check {
       'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or PROVIDERS, on the gateway; where they are set, check the keys and base URLs',
     );
   }
-  return ok('providers', listed.map(([client, count]) => `${count} models for ${client} clients`).join(', '));
+  return ok('providers', listed.map(([client, count]) => `${count} ${count === 1 ? 'model' : 'models'} for ${client} clients`).join(', '));
 }
 
 const put = (change: string): string => `PUT /api/settings ${change}`;
