@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { a2a, agentCards } from './a2a/a2a.ts';
 import { agentSkills } from './api/agent-skills.ts';
 import type { AppEnv } from './api/app-env.ts';
 import { approvals } from './api/approvals.ts';
@@ -13,6 +14,7 @@ import { skillsMpMarketplace, skillsShMarketplace } from './api/marketplaces.ts'
 import { models } from './api/models.ts';
 import { openApi } from './api/openapi.ts';
 import { requestScope } from './api/request-scope.ts';
+import { sandbox } from './api/sandbox.ts';
 import { settings } from './api/settings.ts';
 import { skills } from './api/skills.ts';
 import { AppError } from './errors.ts';
@@ -42,8 +44,11 @@ export function createApp(services: Services): Hono<AppEnv> {
   rest.route('/api/handlers', handlers);
   rest.route('/api/settings', settings);
   rest.route('/api/keys', keys);
+  rest.route('/api/sandbox', sandbox);
   rest.route('/api/agent-skills', agentSkills);
   rest.route('/mcp', mcp);
+  rest.route('/a2a', a2a);
+  rest.route('/.well-known', agentCards);
   rest.route(
     '/',
     openApi(() => app.routes),

@@ -7,8 +7,8 @@ import {
   MAX_BROWSER_TIMEOUT_MS,
 } from '../contract/browser-runs.ts';
 import {
-  type HostErrorCode,
-  hostError,
+  LIFE_HEADER,
+  LIFE_QUERY,
   LOAD_HEADER,
   MAX_REQUEST_BYTES,
   MAX_RETURNED_BYTES,
@@ -21,6 +21,8 @@ import type { SandboxPool } from '../env.ts';
 import { readBytes } from '../net/read-bytes.ts';
 import { type Browser, type Sandbox, type SandboxRunOptions, SkillError } from '../skills/define.ts';
 import { HostDirectory, type KnownHost, type Location } from './host-directory.ts';
+import { refusalOf, TryNextHost } from './host-refusal.ts';
+import { inspectPools, type PoolReport } from './inspect-pools.ts';
 import { signRequest } from './sign-request.ts';
 
 export interface SandboxClientOptions {
@@ -44,6 +46,8 @@ export interface SandboxClient extends Sandbox, Browser {
   near(location: Location): Sandbox & Browser;
   /** Whether any host can run programs; answers within a second. Never rejects. */
   probe(): Promise<SandboxStatus>;
+  /** How every host is; answers within seconds. Never rejects. */
+  inspect(): Promise<PoolReport[]>;
 }
 
 const PROBE_TIMEOUT_MS = 1_000;
@@ -63,53 +67,27 @@ interface HostCall<Result> {
   timeoutMs: number;
   maxAnswerBytes: number;
   image: string;
-}
-
-/** Nothing has run on this host, or what has is lost with its connection: the next one may try. */
-class TryNextHost extends Error {
-  readonly code: HostErrorCode | undefined;
-  /** What to say when no other host takes it, for a host that works and lacks something. */
-  readonly lack: SkillError | undefined;
-
-  constructor(code?: HostErrorCode, lack?: SkillError) {
-    super(code ?? 'unreachable');
-    this.code = code;
-    this.lack = lack;
-  }
+  /**
+   * Whether its program can change what lies outside of its container. Without network it cannot: what a run did whose host is gone is gone with it, and
+   * it can begin again elsewhere. With network it must not begin twice.
+   */
+  once: boolean;
 }
 
 const unavailable = () => new SkillError('No sandbox host is available', { beforeRun: true });
 const busy = () => new SkillError('All sandbox hosts are busy', { beforeRun: true });
 const cancelled = () => new SkillError('The run was cancelled');
+const lost = () =>
+  new SkillError(
+    'The sandbox host was lost during the run. What the program did on the network may have happened, so it is not run again.',
+    {
+      transient: true,
+    },
+  );
 
 /** Largest answer that a host may give to this run: JSON takes up to 6 bytes for a character, base64 4 for 3. */
 const maxAnswerBytes = (request: RunRequestInput) =>
   12 * (request.limits?.maxOutputChars ?? DEFAULT_OUTPUT_CHARS) + Math.ceil((MAX_RETURNED_BYTES * 4) / 3) + 1_048_576;
-
-/** What to make of an answer other than 200. */
-function failureOf(status: number, body: unknown, image: string): Error {
-  const parsed = hostError.safeParse(body);
-  if (!parsed.success) return status >= 500 ? new TryNextHost() : new SkillError('The sandbox host sent an answer that cannot be read');
-  const { code, error } = parsed.data as { code: HostErrorCode; error: string };
-  switch (code) {
-    case 'queue_full':
-    case 'draining':
-    case 'docker_unavailable':
-      return new TryNextHost(code);
-    case 'image_missing':
-      return new TryNextHost(code, new SkillError(`Sandbox image is not installed: ${image}`, { beforeRun: true }));
-    case 'browser_disabled':
-      return new TryNextHost(code, new SkillError(error));
-    case 'image_not_allowed':
-      return new SkillError(`Sandbox image is not allowed: ${image}`);
-    case 'unauthorized':
-      return new SkillError('The sandbox host does not accept the signature of this gateway');
-    case 'internal_error':
-      return new SkillError('The sandbox host lost the run');
-    default:
-      return new SkillError(error);
-  }
-}
 
 /** The types of Workers leave open what kind of buffer it is. */
 const toJson = (request: object) => new TextEncoder().encode(JSON.stringify(request)) as Uint8Array<ArrayBuffer>;
@@ -135,12 +113,17 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     return options.fetch(host.url + path, init);
   }
 
+  function noteAnswer(host: KnownHost, { headers }: Response): void {
+    host.reportLoad(headers.get(LOAD_HEADER));
+    host.life = headers.get(LIFE_HEADER) ?? undefined;
+  }
+
   async function isReady(host: KnownHost): Promise<boolean> {
     try {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
       const response = await options.fetch(host.url + READY_PATH, { redirect: 'manual', signal });
       await response.body?.cancel();
-      host.reportLoad(response.headers.get(LOAD_HEADER));
+      noteAnswer(host, response);
       return response.ok;
     } catch {
       return false;
@@ -157,12 +140,12 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     }
   }
 
-  async function post<Result>(host: KnownHost, call: HostCall<Result>, signal: AbortSignal): Promise<Result> {
-    const response = await send(host, 'POST', call.path, call.body, signal);
+  async function post<Result>(host: KnownHost, path: string, call: HostCall<Result>, signal: AbortSignal): Promise<Result> {
+    const response = await send(host, 'POST', path, call.body, signal);
     const { bytes } = await readBytes(response, { maxBytes: call.maxAnswerBytes, signal });
-    host.reportLoad(response.headers.get(LOAD_HEADER));
+    noteAnswer(host, response);
     const answer = parseJson(bytes);
-    if (response.status !== 200) throw failureOf(response.status, answer, call.image);
+    if (response.status !== 200) throw refusalOf(response.status, answer, call.image);
     const parsed = call.result.safeParse(answer);
     if (!parsed.success) throw new SkillError('The sandbox host sent an answer that cannot be read');
     return parsed.data;
@@ -173,11 +156,15 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     const deadline = AbortSignal.timeout(call.timeoutMs + OVERHEAD_MS);
     const either = AbortSignal.any([signal, deadline]);
     const isOurs = (error: unknown) => error instanceof SkillError || error instanceof TryNextHost || either.aborted;
+    const path = call.once ? `${call.path}?${LIFE_QUERY}=${encodeURIComponent(host.life ?? '')}` : call.path;
     host.inFlight += 1;
     try {
-      return await post(host, call, either).catch((error) => {
-        if (isOurs(error)) throw error;
-        return post(host, call, either);
+      return await post(host, path, call, either).catch(async (broken) => {
+        if (isOurs(broken)) throw broken;
+        return post(host, path, call, either).catch((error) => {
+          // The life that was asked first is over, and nobody knows how far it came.
+          throw error instanceof TryNextHost && error.code === 'host_restarted' ? broken : error;
+        });
       });
     } catch (error) {
       if (!either.aborted) throw isOurs(error) ? error : new TryNextHost();
@@ -188,6 +175,12 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     }
   }
 
+  /** A host that failed is probed first; so is one for a run that must not begin twice, since a host that is not there looks like one that was lost. */
+  async function mayAsk(host: KnownHost, { once }: Pick<HostCall<unknown>, 'once'>): Promise<boolean> {
+    if (!once && !host.isSuspect) return true;
+    return (await isReady(host)) && !(once && host.life === undefined);
+  }
+
   /** Asks one host after the other until one has taken the run. */
   async function dispatch<Result>(call: HostCall<Result>, { signal, onHost }: SandboxRunOptions, location: Location): Promise<Result> {
     if (secret === undefined) throw unavailable();
@@ -196,8 +189,8 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     let lack: SkillError | undefined;
     for (const host of directory.candidates(location)) {
       if (signal.aborted) throw cancelled();
-      if (host.isSuspect && !(await isReady(host))) {
-        host.reportFailure(now());
+      if (!(await mayAsk(host, call))) {
+        host.reportFailure(now(), 'not_ready');
         continue;
       }
       try {
@@ -207,11 +200,12 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         return result;
       } catch (error) {
         if (!(error instanceof TryNextHost)) throw error;
+        if (error.isHealthy) host.reportSuccess();
+        else host.reportFailure(now(), error.message);
+        if (call.once && error.mayHaveBegun) throw lost();
         onHost?.(null);
         isFull ||= error.code === 'queue_full';
         lack ??= error.lack;
-        if (error.code === 'queue_full' || error.lack) host.reportSuccess();
-        else host.reportFailure(now());
       }
     }
     // A host that is full may run it later, whatever the others lack.
@@ -230,6 +224,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         result: runResult,
         timeoutMs: limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         maxAnswerBytes: maxAnswerBytes(request),
+        once: limits?.networkEnabled === true,
       };
       return dispatch(call, runOptions, location);
     },
@@ -243,6 +238,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         result: browserRunResult,
         timeoutMs: request.timeoutMs ?? MAX_BROWSER_TIMEOUT_MS,
         maxAnswerBytes: MAX_BROWSER_ANSWER_BYTES,
+        once: true,
       };
       return dispatch(call, runOptions, location);
     },
@@ -261,5 +257,6 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         () => 'unavailable',
       );
     },
+    inspect: () => inspectPools(directory, options),
   };
 }

@@ -9,16 +9,25 @@ export interface Location {
 const FIRST_COOLDOWN_MS = 2_000;
 const MAX_COOLDOWN_MS = 60_000;
 
+export interface HostFailure {
+  /** Milliseconds since 1970. */
+  at: number;
+  reason: string;
+}
+
 /** What this isolate knows of one sandbox-host. */
 export class KnownHost {
   readonly url: string;
   /** Runs of ours that are under way there. */
   inFlight = 0;
+  /** Its life as its last answer named it. */
+  life: string | undefined;
   /** Runs in its last answer, and how many it takes at a time. */
   #reported = 0;
   #capacity = 1;
   #failures = 0;
   #leftOutUntil = 0;
+  #lastFailure: HostFailure | null = null;
 
   constructor(url: string) {
     this.url = url;
@@ -32,6 +41,21 @@ export class KnownHost {
   /** Whether it failed last time and has to answer a probe before it gets a run. */
   get isSuspect(): boolean {
     return this.#failures > 0;
+  }
+
+  /** How often it failed since it last worked. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Milliseconds since 1970. */
+  get leftOutUntil(): number {
+    return this.#leftOutUntil;
+  }
+
+  /** Also of a host that works again. */
+  get lastFailure(): HostFailure | null {
+    return this.#lastFailure;
   }
 
   isLeftOut(now: number): boolean {
@@ -52,7 +76,8 @@ export class KnownHost {
     this.#leftOutUntil = 0;
   }
 
-  reportFailure(now: number): void {
+  reportFailure(now: number, reason: string): void {
+    this.#lastFailure = { at: now, reason };
     this.#leftOutUntil = now + Math.min(FIRST_COOLDOWN_MS * 2 ** this.#failures, MAX_COOLDOWN_MS);
     this.#failures += 1;
   }
@@ -91,16 +116,20 @@ export class HostDirectory {
     this.#random = options.random;
   }
 
+  /** The pools as configured, each with its hosts. */
+  get pools(): (SandboxPool & { hosts: KnownHost[] })[] {
+    return this.#pools.map((pool) => ({ ...pool, hosts: this.#hostsOf(pool) }));
+  }
+
   /** Every host once. Those that are left out come last, so that they are asked only when nobody else is there. */
   candidates(location: Location): KnownHost[] {
     const now = this.#now();
-    const ordered = orderPools(this.#pools, location).flatMap(({ urls }) =>
-      orderHosts(
-        urls.flatMap((url) => this.#hosts.get(url) ?? []),
-        this.#random,
-      ),
-    );
+    const ordered = orderPools(this.#pools, location).flatMap((pool) => orderHosts(this.#hostsOf(pool), this.#random));
     const all = [...new Set(ordered)];
     return [...all.filter((host) => !host.isLeftOut(now)), ...all.filter((host) => host.isLeftOut(now))];
+  }
+
+  #hostsOf({ urls }: SandboxPool): KnownHost[] {
+    return urls.flatMap((url) => this.#hosts.get(url) ?? []);
   }
 }

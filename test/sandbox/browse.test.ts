@@ -38,9 +38,9 @@ function createNetwork(...hosts: Join[]) {
     newId: () => crypto.randomUUID(),
     random: () => 0,
     async fetch(url, init) {
-      const { hostname, pathname } = new URL(url);
-      asked.push(`${init.method} ${hostname}${pathname}`);
-      return servers[Number(hostname[0])]?.app.request(pathname, init) as Promise<Response>;
+      const { hostname, pathname, search } = new URL(url);
+      asked.push(`${init.method ?? 'GET'} ${hostname}${pathname}`);
+      return servers[Number(hostname[0])]?.app.request(pathname + search, init) as Promise<Response>;
     },
   });
   return { client, asked, servers };
@@ -55,16 +55,16 @@ describe('browse', () => {
     });
     expect(await client.browse(request, never)).toEqual(resultOf('run-1'));
     expect(requests).toEqual([{ ...request, timeoutMs: 60_000, maxTextChars: 1_000 }]);
-    expect(asked).toEqual(['POST 0.host/v1/browser-runs']);
+    expect(asked).toEqual(['GET 0.host/readyz', 'POST 0.host/v1/browser-runs']);
   });
 
   it('goes on to a host that has a browser and a place', async () => {
     const { client, asked } = createNetwork(failing('browser_disabled'), failing('queue_full'), async ({ id }) => resultOf(id));
     expect(await client.browse(request, never)).toMatchObject({ error: null });
-    expect(asked).toHaveLength(3);
+    expect(asked.filter((line) => line.startsWith('POST'))).toHaveLength(3);
     // Hosts that only lack a browser are as good as before for programs.
-    await client.browse({ ...request, id: 'run-2' }, never);
-    expect(asked.filter((line) => line.startsWith('GET'))).toEqual([]);
+    const reports = (await client.inspect()).flatMap(({ hosts }) => hosts.map(({ seen }) => seen.failures));
+    expect(reports).toEqual([0, 0, 0]);
   });
 
   it('says why there is no browser when no host has one', async () => {

@@ -172,6 +172,113 @@ describe('run', () => {
     expect(starts).toBe(1);
   });
 
+  describe('with network access', () => {
+    const network: RunRequestInput = { ...run, limits: { networkEnabled: true } };
+    const lost = 'The sandbox host was lost during the run. What the program did on the network may have happened, so it is not run again.';
+
+    /** A real server whose programs are counted and may use the network, of a host that starts anew on `restart`. */
+    function countingHost() {
+      let starts = 0;
+      const life = () =>
+        createTestServer(
+          async ({ id }, { onStart }) => {
+            starts += 1;
+            onStart();
+            return resultOf(id, { stdout: `start ${starts}` });
+          },
+          {
+            config: { hostId: 'h', images: ['alpine:3.20'], networkAllowed: true, maxOutputChars: 1, maxFileBytes: 1 },
+            bootId: randomUUID(),
+          },
+        ).app;
+      let app = life();
+      const handler: Handler = (path, init) => app.request(path, init);
+      const restart = () => {
+        app = life();
+      };
+      return { handler, restart, starts: () => starts };
+    }
+
+    /** Lets the host do its work, and its first answer to a POST be lost. */
+    const losingAnswer = (host: Handler, onLoss: () => Handler): Handler => {
+      let next = host;
+      let isLost = false;
+      return async (path, init) => {
+        const response = await next(path, init);
+        if (init.method !== 'POST' || isLost) return response;
+        isLost = true;
+        next = onLoss();
+        throw new TypeError('terminated');
+      };
+    };
+
+    it('goes on to the next host when one is not there', async () => {
+      const { handler } = countingHost();
+      const { client, journal } = createNetwork({ first: unreachable, second: handler });
+      expect((await client.run(network, never)).stdout).toBe('start 1');
+      expect(journal).toEqual(['GET first/readyz', 'GET second/readyz', 'POST second/v1/runs']);
+    });
+
+    it('comes back to its run when the connection breaks', async () => {
+      const host = countingHost();
+      const { client, journal } = createNetwork({ first: losingAnswer(host.handler, () => host.handler) });
+      expect((await client.run(network, never)).stdout).toBe('start 1');
+      expect(journal).toEqual(['GET first/readyz', 'POST first/v1/runs', 'POST first/v1/runs']);
+      expect(host.starts()).toBe(1);
+    });
+
+    it.each<[string, (host: ReturnType<typeof countingHost>) => Handler]>([
+      ['is gone', () => unreachable],
+      [
+        'was started anew',
+        (host) => {
+          host.restart();
+          return host.handler;
+        },
+      ],
+      ['is hidden behind a gateway that answers for it', () => () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+    ])('is not run again when its host %s', async (_, onLoss) => {
+      const [first, second] = [countingHost(), countingHost()];
+      const told: (string | null)[] = [];
+      const { client, journal } = createNetwork({ first: losingAnswer(first.handler, () => onLoss(first)), second: second.handler });
+      const failure = await client.run(network, { ...never, onHost: (host) => void told.push(host) }).catch((error) => error);
+      expect(failure).toBeInstanceOf(SkillError);
+      expect(failure).toMatchObject({ message: lost, beforeRun: false, transient: true });
+      expect(journal.filter((line) => line.startsWith('POST'))).toEqual(['POST first/v1/runs', 'POST first/v1/runs']);
+      expect(told).toEqual(['http://first']);
+      expect([first.starts(), second.starts()]).toEqual([1, 0]);
+      // The host is left out from now on.
+      expect((await client.run({ ...run, id: 'next' }, never)).stdout).toBe('start 1');
+      expect(second.starts()).toBe(1);
+    });
+
+    it('goes on when a host was started anew before it took the run', async () => {
+      const [first, second] = [countingHost(), countingHost()];
+      const restarting: Handler = async (path, init) => {
+        const response = await first.handler(path, init);
+        if (path === '/readyz') first.restart();
+        return response;
+      };
+      const { client } = createNetwork({ first: restarting, second: second.handler });
+      expect((await client.run(network, never)).stdout).toBe('start 1');
+      expect([first.starts(), second.starts()]).toEqual([0, 1]);
+    });
+
+    it('is not given to a host that does not tell which life it is in', async () => {
+      const ready: Handler = (path) => (path === '/readyz' ? new Response('{}') : Response.json(resultOf('run-1')));
+      const { client, journal } = createNetwork({ first: ready });
+      await expect(client.run(network, never)).rejects.toThrow('No sandbox host is available');
+      expect(journal).toEqual(['GET first/readyz']);
+    });
+
+    it('without it, a program begins again elsewhere when its host is gone', async () => {
+      const [first, second] = [countingHost(), countingHost()];
+      const { client } = createNetwork({ first: losingAnswer(first.handler, () => unreachable), second: second.handler });
+      expect((await client.run(run, never)).stdout).toBe('start 1');
+      expect([first.starts(), second.starts()]).toEqual([1, 1]);
+    });
+  });
+
   it('leaves a failing host out for a while, then probes it', async () => {
     let isUp = false;
     const host = answering('first');

@@ -55,26 +55,37 @@ describe('KnownHost', () => {
     const host = new KnownHost('a');
     expect(host.isSuspect).toBe(false);
     const spans = Array.from({ length: 8 }, () => {
-      host.reportFailure(0);
+      host.reportFailure(0, 'unreachable');
       let ms = 0;
       while (host.isLeftOut(ms)) ms += 500;
       return ms;
     });
     expect(spans).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-    expect(host.isSuspect).toBe(true);
+    expect(host).toMatchObject({ isSuspect: true, failures: 8, leftOutUntil: 60_000 });
+    host.reportFailure(7, 'draining');
     host.reportSuccess();
     expect(host.isLeftOut(0)).toBe(false);
+    expect(host).toMatchObject({ failures: 0, lastFailure: { at: 7, reason: 'draining' } });
     expect(host.isSuspect).toBe(false);
   });
 });
 
 describe('HostDirectory', () => {
+  it('tells the pools as configured, with one host for a URL that stands in two', () => {
+    const two = [pool('a', ['http://1', 'http://2'], ['FRA'], ['EU']), pool('b', ['http://2'])];
+    const directory = new HostDirectory({ pools: two, now: () => 0, random: () => 0 });
+    const [a, b] = directory.pools;
+    expect(directory.pools).toMatchObject([{ name: 'a', colos: ['FRA'], continents: ['EU'] }, { name: 'b' }]);
+    expect(a?.hosts.map(({ url }) => url)).toEqual(['http://1', 'http://2']);
+    expect(b?.hosts[0]).toBe(a?.hosts[1]);
+  });
+
   it('names every host once, those that are left out last', () => {
     let now = 0;
     const directory = new HostDirectory({ pools: [...pools, pool('again', ['http://f', 'http://g'])], now: () => now, random: () => 0 });
     const urls = () => directory.candidates({ colo: 'FRA' }).map(({ url }) => url);
     expect(urls()).toEqual(['http://d', 'http://f', 'http://e', 'http://g']);
-    directory.candidates({ colo: 'FRA' })[0]?.reportFailure(now);
+    directory.candidates({ colo: 'FRA' })[0]?.reportFailure(now, 'unreachable');
     expect(urls()).toEqual(['http://f', 'http://e', 'http://g', 'http://d']);
     now = 2_000;
     expect(urls()).toEqual(['http://d', 'http://f', 'http://e', 'http://g']);

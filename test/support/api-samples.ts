@@ -103,6 +103,7 @@ export const SAMPLES: Readonly<Record<string, (app: TestApp) => Omit<Sample, 'me
   'get /api/settings': () => ({ path: '/api/settings' }),
   'put /api/settings': () => ({ path: '/api/settings', json: { maxRounds: 7, autoMinScore: 4, fallbackModels: ['a', 'b'] } }),
   'get /api/keys': () => ({ path: '/api/keys' }),
+  'get /api/sandbox/pools': () => ({ path: '/api/sandbox/pools' }),
   'post /api/keys': () => ({ path: '/api/keys', json: { name: uniqueName() } }),
   'put /api/keys/{id}': async (app) => ({
     path: `/api/keys/${await make(app, '/api/keys', { name: uniqueName() })}`,
