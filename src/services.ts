@@ -1,6 +1,8 @@
+import type { TaskStore } from './a2a/task-store.ts';
 import { type AgentSkillCatalogue, createAgentSkillCatalogue } from './agent-skills/catalogue.ts';
 import { type CachedApiKeys, createCachedApiKeys } from './cached-api-keys.ts';
 import { type CachedSettings, createCachedSettings } from './cached-settings.ts';
+import { createA2ATaskRepository } from './db/a2a-task-repository.ts';
 import { createApiKeyRepository } from './db/api-key-repository.ts';
 import { createApprovalRepository } from './db/approval-repository.ts';
 import { openDatabase } from './db/client.ts';
@@ -63,6 +65,7 @@ export interface Services extends Pick<ServiceIo, 'now' | 'newId' | 'log'> {
   /** The same for keys that want the outcomes of their requests remembered. */
   rememberingGateway: Gateway;
   routingMemory: Pick<RoutingMemoryStore, 'search'>;
+  a2aTasks: TaskStore;
   /** Every model that can be asked in a format, under the name that picks its provider. */
   listModels(format: WireFormat): Promise<{ id: string; owner: string }[]>;
   registry: Registry<SkillOffers>;
@@ -146,6 +149,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
   });
 
   const routingMemory = createRoutingMemoryRepository(db);
+  const a2aTasks = createA2ATaskRepository(db, { now: date });
   const gateway = createGateway({
     providers: config.providers,
     executor,
@@ -168,6 +172,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
     gateway,
     rememberingGateway: createRememberingGateway({ gateway, memory: routingMemory, now, log }),
     routingMemory,
+    a2aTasks,
     listModels: (format) => askModels(fetch, config.providers, format),
     registry,
     skills,
@@ -190,6 +195,8 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
         approvals,
         deleteExpired: {
           deletedTurns: suspendedTurns.deleteExpired,
+          interruptedTasks: a2aTasks.failInterrupted,
+          deletedTasks: a2aTasks.deleteExpired,
           deletedOutcomes: (time) => routingMemory.deleteOlderThan(new Date(time.getTime() - OUTCOME_RETENTION_DAYS * DAY_MS)),
         },
         retentionDays: executionRetentionDays,
