@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { AGENT_SKILL_CATEGORIES, type AgentSkillText } from '../src/agent-skills/agent-skill.ts';
+import { AGENT_SKILL_CATEGORIES, type AgentSkillCoverage, type AgentSkillText } from '../src/agent-skills/agent-skill.ts';
 import { commandsOf, renderCommands } from './agent-skills/commands.ts';
 import { measureCoverage } from './agent-skills/measure-coverage.ts';
 import { operationsOf, renderOperations } from './agent-skills/operations.ts';
@@ -41,7 +41,7 @@ function partsOf({ document, tools, program }: Product, category: Category, area
   }
 }
 
-const moduleOf = (skills: readonly AgentSkillText[], coverage: object): string => `/** Made by \`npm run skills:generate\`. */
+const moduleOf = (skills: readonly AgentSkillText[], coverage: AgentSkillCoverage): string => `/** Made by \`npm run skills:generate\`. */
 import type { AgentSkillCoverage, AgentSkillText } from '../agent-skill.ts';
 
 export const AGENT_SKILLS: readonly AgentSkillText[] = ${JSON.stringify(skills, undefined, 2)};
@@ -49,8 +49,13 @@ export const AGENT_SKILLS: readonly AgentSkillText[] = ${JSON.stringify(skills, 
 export const AGENT_SKILL_COVERAGE: AgentSkillCoverage = ${JSON.stringify(coverage, undefined, 2)};
 `;
 
-/** What the generated files should hold, by their paths from the root. */
-export function generateAgentSkills(product: Product): Record<string, string> {
+export interface GeneratedFiles {
+  /** What they hold, by their paths from the root. */
+  files: Record<string, string>;
+  coverage: AgentSkillCoverage;
+}
+
+export function generateAgentSkills(product: Product): GeneratedFiles {
   const skills = AGENT_SKILL_CATEGORIES.flatMap((category) =>
     areasOf(category).map((area) =>
       renderSkill({ category, area }, readIntroduction(join(INTRODUCTIONS, category, `${area}.md`)), partsOf(product, category, area)),
@@ -65,10 +70,8 @@ export function generateAgentSkills(product: Product): Record<string, string> {
     describable,
     skills.map(({ markdown }) => markdown),
   );
-  return {
-    ...Object.fromEntries(skills.map(({ id, markdown }) => [`skills/${id}/SKILL.md`, markdown])),
-    [MODULE]: moduleOf(skills, coverage),
-  };
+  const files = Object.fromEntries(skills.map(({ id, markdown }) => [`skills/${id}/SKILL.md`, markdown]));
+  return { files: { ...files, [MODULE]: moduleOf(skills, coverage) }, coverage };
 }
 
 /** The SKILL.md files that there are, by their paths from the root. */
@@ -76,11 +79,13 @@ export const existingSkillFiles = (): string[] =>
   existsSync(join(ROOT, 'skills')) ? readdirSync(join(ROOT, 'skills')).map((folder) => `skills/${folder}/SKILL.md`) : [];
 
 if (import.meta.main) {
-  const files = generateAgentSkills(describeProduct());
+  const { files, coverage } = generateAgentSkills(describeProduct());
   for (const path of existingSkillFiles()) if (files[path] === undefined) rmSync(dirname(join(ROOT, path)), { recursive: true });
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(ROOT, path)), { recursive: true });
     writeFileSync(join(ROOT, path), text);
   }
   console.log(`${Object.keys(files).length - 1} texts under skills/, and ${MODULE}`);
+  const missing = Object.values(coverage).flatMap((part) => part.missing);
+  if (missing.length > 0) console.error(`Described nowhere: ${missing.join(', ')}. Write a text in dev/agent-skills/introductions/`);
 }

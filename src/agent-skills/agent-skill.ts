@@ -39,6 +39,4 @@ export const agentSkillFilterSchema = z.strictObject({
   category: z.enum(AGENT_SKILL_CATEGORIES).optional(),
   area: z.string().max(64).optional().meta({ description: 'Such as `skills`; texts of several categories may have the same' }),
 });
-export type AgentSkillFilter = {
-  [Key in keyof z.infer<typeof agentSkillFilterSchema>]?: z.infer<typeof agentSkillFilterSchema>[Key] | undefined;
-};
+export type AgentSkillFilter = z.infer<typeof agentSkillFilterSchema>;
