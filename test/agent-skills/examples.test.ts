@@ -34,6 +34,8 @@ const MODEL_URL = 'https://models.example';
 
 /** What needs containers runs in test/e2e/agent-skills.test.ts. */
 const TEXTS = AGENT_SKILLS.filter(({ id }) => id !== 'omniroute-guide-sandbox');
+/** What MCP and A2A define, and the document of the API leaves to them. */
+const OTHER_PROTOCOLS = ['/mcp', '/a2a', '/.well-known/agent-card.json'];
 const isCommand = (command: string): boolean => command.startsWith('omniroute-edge ');
 
 /** What the gateway reaches: models of all formats, GitHub, and the endpoint of a webhook. */
@@ -165,7 +167,7 @@ describe('the bodies', () => {
 
   it.each(AGENT_SKILLS)('of $id fit the operations that they are sent to', async ({ markdown }) => {
     for (const { method, path, body, command } of await requestsOf(app, markdown)) {
-      if (path === '/mcp') continue;
+      if (OTHER_PROTOCOLS.includes(path)) continue;
       const operation = findOperation(app.app.routes, method, path);
       if (operation === undefined) throw new Error(`${command}: no operation ${method} ${path}`);
       const schema = (operation.route.body ?? operation.description.body) as z.ZodType | undefined;
