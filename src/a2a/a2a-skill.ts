@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { AgentSkill } from '../agent-skills/agent-skill.ts';
 import type { JsonObject } from '../json.ts';
 import type { Route } from '../routing-memory/recommend-route.ts';
 import type { RoutingMemoryStore } from '../routing-memory/routing-memory-store.ts';
@@ -17,6 +18,8 @@ export interface A2ASkillContext {
   defaultRoute(): Promise<Route | undefined>;
   /** The skills that the key's models may be offered or that it may run itself. */
   visibleSkills(): Promise<readonly Skill[]>;
+  /** The texts that teach agents how to use the product; REST and MCP have them in full. */
+  howToTexts(): Promise<readonly AgentSkill[]>;
   /** The skills of the agent itself. */
   agentSkills(): readonly A2ASkill[];
 }

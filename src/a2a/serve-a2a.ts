@@ -32,13 +32,18 @@ export interface A2ACall {
 /** Most time between two signs of life of a stream. */
 const KEEPALIVE_MS = 10_000;
 
-function contextFor({ registry, config, settings, routingMemory }: Services, skills: A2ASkillRegistry, caller: Caller): A2ASkillContext {
+function contextFor(
+  { registry, config, settings, routingMemory, agentSkills }: Services,
+  skills: A2ASkillRegistry,
+  caller: Caller,
+): A2ASkillContext {
   return {
     ...caller,
     searchMemory: routingMemory.search,
     providers: config.providers,
     defaultRoute: async () => defaultRoute(config.providers, (await settings.load()).fallbackModels),
     visibleSkills: async () => (await registry.catalogue(caller.apiKeyId)).skills,
+    howToTexts: async () => (await agentSkills.list()).skills,
     agentSkills: skills.list,
   };
 }

@@ -9,7 +9,7 @@ const listCapabilities: A2ASkill<Record<string, never>> = {
   id: 'list-capabilities',
   name: 'List capabilities',
   description:
-    'Lists what this agent can be asked for, the skills that the gateway gives to models of the same API key, and the model providers.',
+    'Lists what this agent can be asked for, the skills that the gateway gives to models of the same API key, the model providers, and the texts that tell how to use the gateway.',
   tags: ['capabilities', 'discovery', 'skills'],
   examples: ['list-capabilities'],
   input: z.strictObject({}),
@@ -24,14 +24,16 @@ const listCapabilities: A2ASkill<Record<string, never>> = {
     const skills = visible
       .slice(0, MAX_SKILLS)
       .map(({ name, version, description, mode, policy }) => ({ name, version, description, mode, policy }));
+    const howToTexts = (await context.howToTexts()).map((text) => ({ ...text }));
     const providers = context.providers.map(({ name, format }) => ({ name, format }));
     return {
       text: [
         `This agent can be asked for ${agentSkills.map(({ id }) => id).join(', ')}.`,
         `The gateway has ${visible.length} skills for the models of this key${visible.length > MAX_SKILLS ? `, the first ${MAX_SKILLS} of them listed` : ''}.`,
         providers.length === 0 ? 'No provider is configured.' : `Providers: ${providers.map(({ name }) => name).join(', ')}.`,
+        `${howToTexts.length} texts tell how to use the gateway's API, MCP tools and command line: GET /api/agent-skills/{id}.`,
       ].join(' '),
-      data: { agentSkills, skills, skillCount: visible.length, providers },
+      data: { agentSkills, skills, skillCount: visible.length, providers, howToTexts },
     };
   },
 };
