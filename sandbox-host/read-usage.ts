@@ -7,7 +7,7 @@ export interface ContainerUsage {
   maxMemoryBytes?: number;
 }
 
-const GROUPS = '/sys/fs/cgroup';
+const GROUPS = 'sys/fs/cgroup';
 
 async function readText(path: string): Promise<string | undefined> {
   try {
@@ -20,22 +20,22 @@ async function readText(path: string): Promise<string | undefined> {
 const toNumber = (text: string | undefined): number | undefined => (text !== undefined && /^\d+\s*$/.test(text) ? Number(text) : undefined);
 
 /** The folders of a process's control groups by controller; that of the second version by the empty name. */
-function parseGroups(text: string): Map<string, string> {
+function parseGroups(text: string, root: string): Map<string, string> {
   const folders = new Map<string, string>();
   for (const line of text.split('\n')) {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
     if (controllers === undefined || path === undefined) continue;
-    for (const controller of controllers.split(',')) folders.set(controller, join(GROUPS, controllers, path));
+    for (const controller of controllers.split(',')) folders.set(controller, join(root, GROUPS, controllers, path));
   }
   return folders;
 }
 
 /**
  * Asks the kernel of this machine what the container of a process has used. Nothing is known where the host runs in a container itself, in which neither
- * the process nor its control groups can be seen. https://docs.kernel.org/admin-guide/cgroup-v2.html and .../cgroup-v1/
+ * the process nor its control groups can be seen. `root` is where the machine's files begin. https://docs.kernel.org/admin-guide/cgroup-v2.html and .../cgroup-v1/
  */
-export async function readUsage(pid: number): Promise<ContainerUsage> {
-  const folders = parseGroups((await readText(`/proc/${pid}/cgroup`)) ?? '');
+export async function readUsage(pid: number, root = '/'): Promise<ContainerUsage> {
+  const folders = parseGroups((await readText(join(root, `proc/${pid}/cgroup`))) ?? '', root);
   const read = (controller: string, file: string) => {
     const folder = folders.get(controller);
     return folder === undefined ? undefined : readText(join(folder, file));

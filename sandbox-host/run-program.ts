@@ -119,7 +119,7 @@ export function runProgram(
 
   /** Notes what the container has used while it can still be asked for. */
   async function noteUsage(): Promise<void> {
-    const usage = engine.processOf(containerId).then(readUsage);
+    const usage = engine.processOf(containerId).then((pid) => readUsage(pid));
     const { cpuMs, maxMemoryBytes } = await Promise.race([usage, sleep<ContainerUsage>(USAGE_TIMEOUT_MS, {})]).catch(
       (): ContainerUsage => ({}),
     );

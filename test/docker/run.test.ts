@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { SUPERVISOR, supervisorOrders } from '../../sandbox-host/supervisor.ts';
 import { createTestHost, newRunId } from '../support/docker.ts';
 
 const { host, run, containers } = createTestHost();
@@ -137,6 +138,25 @@ describe('a run', () => {
       code: 'image_missing',
       message: 'Sandbox image is not installed on this host: omniroute.invalid/none:1',
     });
+  });
+});
+
+describe('the supervisor', () => {
+  it.each([
+    ['of the second version', ['cpu.stat', 'memory.events', 'memory.peak'], 'innerS7000\nerr\ninner3 2 0 123456\n'],
+    ['of a whole machine', ['cpu.stat'], 'innerS-1\nerr\ninner3 0 -1 -1\n'],
+  ])('reads control groups %s', async (_, names, stderr) => {
+    const content: Record<string, string> = {
+      'cpu.stat': 'usage_usec 7000\nuser_usec 5000\nsystem_usec 2000\n',
+      'memory.events': 'low 0\nhigh 0\nmax 5\noom 2\noom_kill 2\noom_group_kill 0\n',
+      'memory.peak': '123456\n',
+    };
+    const files = names.map((name) => ({ path: `groups/${name}`, contentBase64: base64(content[name] ?? '') }));
+    // In a container of its own: it kills whatever it can.
+    const script = SUPERVISOR.replaceAll('/sys/fs/cgroup', '/workspace/groups');
+    const stdin = supervisorOrders('inner', { files: [], returnFiles: false }).toString();
+    const result = await run(ALPINE, ['sh', '-c', script, 'omniroute', 'sh', '-c', 'echo out; echo err >&2; exit 3'], { files, stdin });
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'out\ninner', stderr });
   });
 });
 
