@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type ContainerSpec, createBody, type HostIdentity } from './create-body.ts';
+import { createWhenFree } from './create-when-free.ts';
 import { type DockerEngine, DockerError } from './docker-engine.ts';
 import { HostError } from './host-error.ts';
 
@@ -55,7 +56,7 @@ export async function startContainer<T>(
   let stream: Duplex | undefined;
   try {
     const imageId = await checkImage(engine, spec.image);
-    containerId = await engine.createContainer(`omniroute-${spec.id}`, body);
+    containerId = await createWhenFree(engine, `omniroute-${spec.id}`, body);
     const removed = engine.waitRemoved(containerId);
     removed.catch(() => undefined);
     stream = await engine.attach(containerId);
