@@ -11,7 +11,7 @@ const MAX_PIECE_CHARS = 40;
 
 /** What is called a secret, with what follows it. */
 const NAMED_SECRET =
-  /\b(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|api[\s_-]?keys?|credentials?|authorization|bearer)\b["']?\s*(?:(?:is|=|:)\s*)*["']?\S+/giu;
+  /(?:\b(?:pass(?:word|wd|phrase)?|pwd|secrets?|tokens?|api[\s_-]?keys?|credentials?|authorization|bearer)\b["']?\s*(?:(?:is|=|:)\s*)*["']?)+\S+/giu;
 
 /** Addresses, paths and everything too long or too mixed to be a word. */
 const isPrivatePiece = (piece: string): boolean =>

@@ -139,9 +139,9 @@ function rank(similar: readonly Similar[]): Candidate[] {
     );
 }
 
-function findSimilar({ words, found, isConfigured }: RecommendOptions): Similar[] {
+function findSimilar({ words, found, total, isConfigured }: RecommendOptions): Similar[] {
   const digests = found.map(({ digest }) => new Set(digest));
-  const scores = similarities(words, digests);
+  const scores = similarities(words, digests, total);
   return found
     .map(
       (outcome, index): Similar => ({
