@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { checkCommandSize } from './check-command-size.ts';
 import { type ContainerSpec, createBody, type HostIdentity } from './create-body.ts';
 import { createWhenFree } from './create-when-free.ts';
 import { type DockerEngine, DockerError } from './docker-engine.ts';
@@ -55,6 +56,7 @@ export async function startContainer<T>(
   let containerId: string | undefined;
   let stream: Duplex | undefined;
   try {
+    checkCommandSize(spec);
     const imageId = await checkImage(engine, spec.image);
     containerId = await createWhenFree(engine, `omniroute-${spec.id}`, body);
     const removed = engine.waitRemoved(containerId);
