@@ -12,6 +12,8 @@ import {
 const BLOCK = 512;
 /** GNU's long names are kept up to this many bytes, Linux's longest path (PATH_MAX). */
 const MAX_NAME_BYTES = 4_096;
+/** The 64 MiB and 16,384 names of a full /workspace take less; only files with holes, which tar writes out, take more. */
+const MAX_ARCHIVE_BYTES = 167_772_160;
 
 /** Types that no program makes a file of: folders, and headers that tell more of the entry after them. */
 const SILENT_TYPES = '5KgxXNV';
@@ -84,6 +86,7 @@ export class FileCollector {
   #keptBytes = 0;
   #skippedCount = 0;
   #hasSkippedRest = false;
+  #archiveBytes = 0;
   #done = false;
 
   constructor(options: { sent: readonly RunFile[]; maxFileBytes: number }) {
@@ -96,12 +99,22 @@ export class FileCollector {
     return this.#done && !this.#hasSkippedRest;
   }
 
+  /** Whether more has come than an archive may have; what still comes is not read. */
+  get isOverfull(): boolean {
+    return this.#archiveBytes > MAX_ARCHIVE_BYTES;
+  }
+
   /** Files that were left out, also those past the ones that are named. */
   get skippedCount(): number {
     return this.#skippedCount;
   }
 
   push(chunk: Buffer): void {
+    this.#archiveBytes += chunk.length;
+    if (this.isOverfull) {
+      this.#done = true;
+      this.skipRest('The files are larger together than their folder is');
+    }
     let bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
     while (!this.#done) {
       if (this.#entry) {

@@ -73,6 +73,7 @@ export function runProgram(
   }
 
   const isTruncated = () => text.stdout.truncated || text.stderr.truncated;
+  const isFlooded = () => isTruncated() || collector.isOverfull;
 
   function settle(outcome: ProgramEnd | HostError): void {
     if (settled) return;
@@ -110,11 +111,11 @@ export function runProgram(
     if (ending || settled) return;
     ending = true;
     clearTimers();
-    if (isTruncated()) stream.pause();
+    if (isFlooded()) stream.pause();
     if (startedAt !== undefined) await noteUsage();
     after(KILL_TIMEOUT_MS, () => settle(programEnd ?? killedEnd));
     await engine.kill(containerId, 'SIGKILL').catch(() => undefined);
-    if (isTruncated()) settle(programEnd ?? killedEnd);
+    if (isFlooded()) settle(programEnd ?? killedEnd);
   }
 
   /** Notes what the container has used while it can still be asked for. */
@@ -181,7 +182,9 @@ export function runProgram(
       else settle(end);
     },
     onArchive(bytes) {
-      if (request.returnFiles) collector.push(bytes);
+      if (!request.returnFiles) return;
+      collector.push(bytes);
+      if (collector.isOverfull) void endContainer();
     },
     onArchiveEnd(isWhole) {
       isArchiveThere = true;

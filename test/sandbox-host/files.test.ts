@@ -126,6 +126,23 @@ describe('FileCollector', () => {
     expect([collector.files, collector.skipped, collector.skippedCount]).toEqual([[], [], 0]);
   });
 
+  it('ends with an archive that is larger than the folder can be', () => {
+    const collector = new FileCollector({ sent: [], maxFileBytes: 1_000 });
+    collector.push(Buffer.concat([packFiles([file('a', 'x')]).subarray(0, 1_024), rawEntry('holes', '0', Buffer.alloc(0), 8 ** 11 - 1)]));
+    for (let mib = 0; mib < 160; mib += 1) {
+      expect(collector.isOverfull).toBe(false);
+      collector.push(Buffer.alloc(1_048_576));
+    }
+    expect(collector.isOverfull).toBe(true);
+    expect(collector.done).toBe(false);
+    expect(collector.files).toEqual([file('a', 'x')]);
+    expect(collector.skipped).toEqual([
+      { path: '.', reason: 'The files are larger together than their folder is' },
+      { path: 'holes', reason: expect.any(String) },
+    ]);
+    expect(collector.skippedCount).toBe(2);
+  });
+
   it('names the first 100 and counts all', () => {
     const entries = Array.from({ length: 250 }, (_, index) => rawEntry(`link${index}`, '2', Buffer.alloc(0)));
     const collector = collect(Buffer.concat([...entries, END]));

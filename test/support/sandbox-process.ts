@@ -17,6 +17,7 @@ export async function freePort(): Promise<number> {
 }
 
 export interface SandboxProcess {
+  pid: number;
   url: string;
   lines: string[];
   signal(signal: NodeJS.Signals): void;
@@ -39,5 +40,5 @@ export async function startSandboxProcess(variables: Record<string, string>): Pr
     }
   });
   await Promise.race([ready, once(child, 'close')]);
-  return { url: `http://127.0.0.1:${port}`, lines, signal: (signal) => child.kill(signal), exited };
+  return { pid: child.pid ?? 0, url: `http://127.0.0.1:${port}`, lines, signal: (signal) => child.kill(signal), exited };
 }
