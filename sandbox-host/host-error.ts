@@ -12,3 +12,7 @@ export class HostError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
+
+/** What a caller is told: nothing of a failure that nobody foresaw. */
+export const describeError = (error: unknown): { error: string; code: HostErrorCode } =>
+  error instanceof HostError ? { error: error.message, code: error.code } : { error: 'Internal error', code: 'internal_error' };

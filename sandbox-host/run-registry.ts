@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { OutputStream, RunRequest, RunResult } from '../src/contract/runs.ts';
+import { OUTPUT_STREAMS, type OutputStream, type RunRequest, type RunResult } from '../src/contract/runs.ts';
 import { HostError } from './host-error.ts';
+import { OutputLog } from './output-log.ts';
 
 type RunState = 'waiting' | 'running' | 'ended';
-
-export interface RunListener {
-  onOutput(stream: OutputStream, text: string): void;
-}
 
 /** One run, as several callers may see it. */
 export interface RegisteredRun {
@@ -18,8 +15,8 @@ export interface RegisteredRun {
   readonly started: Promise<void>;
   readonly hasStarted: boolean;
   readonly result: Promise<RunResult>;
-  /** Gives a caller the output so far and what follows, until the function it returns is called. */
-  follow(listener: RunListener): () => void;
+  /** What the program has printed and goes on to print; of an ended run stdout first. */
+  readonly output: OutputLog;
 }
 
 /** Starts a run; as `SandboxRunner.run`. */
@@ -44,8 +41,7 @@ interface Entry {
   started: Promise<void>;
   hasStarted: boolean;
   result: Promise<RunResult> | undefined;
-  output: Record<OutputStream, string>;
-  listeners: Set<RunListener>;
+  output: OutputLog;
   callers: number;
   keptChars: number;
   endedAt: number | undefined;
@@ -103,8 +99,7 @@ export class RunRegistry {
       started,
       hasStarted: false,
       result: undefined,
-      output: { stdout: '', stderr: '' },
-      listeners: new Set(),
+      output: new OutputLog(),
       callers: 0,
       keptChars: 0,
       endedAt: undefined,
@@ -118,8 +113,7 @@ export class RunRegistry {
         setStarted();
       },
       onOutput(stream, text) {
-        entry.output[stream] += text;
-        for (const listener of entry.listeners) listener.onOutput(stream, text);
+        entry.output.append(stream, text);
       },
     });
     entry.result
@@ -138,7 +132,8 @@ export class RunRegistry {
     else entry.keptChars = result ? sizeOf(result) : 0;
     entry.state = 'ended';
     entry.endedAt = this.#now();
-    entry.output = { stdout: result?.stdout ?? '', stderr: result?.stderr ?? '' };
+    entry.output = new OutputLog();
+    for (const stream of OUTPUT_STREAMS) entry.output.append(stream, result?.[stream] ?? '');
     this.#keptChars += entry.keptChars;
     this.#forgetOld();
   }
@@ -166,13 +161,7 @@ export class RunRegistry {
         return entry.hasStarted;
       },
       result: entry.result as Promise<RunResult>,
-      follow(listener) {
-        for (const stream of ['stdout', 'stderr'] as const) {
-          if (entry.output[stream] !== '') listener.onOutput(stream, entry.output[stream]);
-        }
-        entry.listeners.add(listener);
-        return () => entry.listeners.delete(listener);
-      },
+      output: entry.output,
     };
   }
 
@@ -198,6 +187,6 @@ export class RunRegistry {
     this.#keptChars -= entry.keptChars;
     entry.keptChars = 0;
     entry.result = undefined;
-    entry.output = { stdout: '', stderr: '' };
+    entry.output = new OutputLog();
   }
 }

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { accepts } from 'hono/accepts';
 import { bodyLimit } from 'hono/body-limit';
 import type { ZodType } from 'zod';
 import { BROWSER_RUNS_PATH, browserRunRequest } from '../src/contract/browser-runs.ts';
@@ -11,8 +12,8 @@ import {
   LOAD_HEADER,
   MAX_REQUEST_BYTES,
   READY_PATH,
+  RUN_EVENTS_TYPE,
   RUNS_PATH,
-  type RunEvent,
   type RunRequest,
   runRequest,
 } from '../src/contract/runs.ts';
@@ -20,11 +21,12 @@ import type { AdmissionQueue } from './admission-queue.ts';
 import type { SignedRequest } from './auth.ts';
 import type { BrowserRuns } from './browser/browser-runs.ts';
 import type { HostConfig } from './config.ts';
-import { HostError } from './host-error.ts';
+import { describeError, HostError } from './host-error.ts';
 import type { Logger } from './logger.ts';
 import type { RunMetrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
-import type { RegisteredRun, RunRegistry } from './run-registry.ts';
+import { runEventStream } from './run-events.ts';
+import type { RunRegistry } from './run-registry.ts';
 import type { SandboxRunner } from './sandbox-runner.ts';
 import type { WarmSource } from './warm-source.ts';
 
@@ -45,7 +47,7 @@ export interface ServerParts {
   log: Logger;
 }
 
-const NDJSON = 'application/x-ndjson';
+const JSON_TYPE = 'application/json';
 
 function parseBody<T>(schema: ZodType<T>, body: Uint8Array): T {
   let value: unknown;
@@ -81,33 +83,6 @@ function requireLife(life: string | undefined, bootId: string): void {
   if (life !== undefined && life !== bootId) throw new HostError('host_restarted', 'This sandbox host has been started anew');
 }
 
-/** Events of a run as lines of JSON, the last one its result or error. Call it before the run has started, so that no output is missed. */
-function eventStream(run: RegisteredRun): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let unfollow = () => {};
-  return new ReadableStream({
-    start(controller) {
-      const send = (event: RunEvent) => controller.enqueue(encoder.encode(`${JSON.stringify(event)}\n`));
-      unfollow = run.follow({ onOutput: (stream, text) => send({ type: 'output', stream, text }) });
-      run.result
-        .then(
-          (result): RunEvent => ({ type: 'result', result }),
-          (error): RunEvent => ({ type: 'error', ...describeError(error) }),
-        )
-        .then((event) => {
-          unfollow();
-          send(event);
-          controller.close();
-        })
-        .catch(() => undefined);
-    },
-    cancel: () => unfollow(),
-  });
-}
-
-const describeError = (error: unknown) =>
-  error instanceof HostError ? { code: error.code, error: error.message } : { code: 'internal_error', error: 'Internal error' };
-
 /** The sandbox-host's HTTP interface. Everything under `/v1` has to be signed. */
 export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint8Array<ArrayBuffer> } }> {
   const { config, runner, source, registry, browsers, queue, metrics, log } = parts;
@@ -132,12 +107,12 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
   app.post(RUNS_PATH, async (c) => {
     requireLife(c.req.query(LIFE_QUERY), parts.bootId);
     const run = registry.join(admitRun(parseBody(runRequest, c.var.body), parts), c.req.raw.signal);
-    if (!c.req.header('accept')?.includes(NDJSON)) return c.json(await run.result);
-    const events = eventStream(run);
+    if (accepts(c, { header: 'Accept', supports: [JSON_TYPE, RUN_EVENTS_TYPE], default: JSON_TYPE }) === JSON_TYPE)
+      return c.json(await run.result);
     await run.started;
     // A run that could not start has its own status; one that did answers with what happens.
     if (!run.hasStarted) await run.result;
-    return c.body(events, 200, { 'content-type': NDJSON });
+    return c.body(runEventStream(run, c.req.raw.signal), 200, { 'content-type': RUN_EVENTS_TYPE });
   });
   app.post(BROWSER_RUNS_PATH, async (c) => {
     requireLife(c.req.query(LIFE_QUERY), parts.bootId);

@@ -115,11 +115,20 @@ export const runResult = z.strictObject({
   skippedFileCount: z.int().min(0).optional(),
 });
 
-/** With `accept: application/x-ndjson` a run answers with one of these a line, the last being a result or an error. */
+/** Asked for by `accept`: a run answers with one JSON object a line. */
+export const RUN_EVENTS_TYPE = 'application/x-ndjson';
+export const OUTPUT_STREAMS = ['stdout', 'stderr'] as const;
+/** Longest text of an event, in UTF-16 units. */
+export const MAX_EVENT_CHARS = 8_192;
+
+/**
+ * With `accept: application/x-ndjson` a run that has begun answers with one of these a line: its output in the order in which it came, then exactly one result
+ * or error. A text is whole lines, or a piece of one that is long or waits for its end. White space before an object keeps a silent answer alive.
+ */
 export const runEvent = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('output'), stream: z.enum(['stdout', 'stderr']), text: z.string() }),
-  z.strictObject({ type: z.literal('result'), result: runResult }),
-  z.strictObject({ type: z.literal('error'), code: z.string(), error: z.string() }),
+  z.strictObject({ type: z.enum(OUTPUT_STREAMS), text: z.string().max(MAX_EVENT_CHARS) }),
+  runResult.extend({ type: z.literal('result') }),
+  z.strictObject({ type: z.literal('error'), error: z.string(), code: z.string() }),
 ]);
 
 export type RunFile = z.infer<typeof runFile>;
@@ -130,7 +139,7 @@ export type RunRequestInput = z.input<typeof runRequest>;
 export type RunRequest = z.infer<typeof runRequest>;
 export type RunResult = z.infer<typeof runResult>;
 export type RunEvent = z.infer<typeof runEvent>;
-export type OutputStream = Extract<RunEvent, { type: 'output' }>['stream'];
+export type OutputStream = (typeof OUTPUT_STREAMS)[number];
 
 /** Error codes of the sandbox-host, with their HTTP status. Nothing has run after any of them but `internal_error` and `id_in_use`. */
 export const HOST_ERROR_STATUS = {

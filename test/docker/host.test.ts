@@ -68,9 +68,9 @@ describe('a sandbox-host', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as RunEvent);
     expect(events).toEqual([
-      { type: 'output', stream: 'stdout', text: 'one\n' },
-      { type: 'output', stream: 'stderr', text: 'two\n' },
-      { type: 'result', result: expect.objectContaining({ exitCode: 6, stdout: 'one\n', stderr: 'two\n' }) },
+      { type: 'stdout', text: 'one\n' },
+      { type: 'stderr', text: 'two\n' },
+      expect.objectContaining({ type: 'result', exitCode: 6, stdout: 'one\n', stderr: 'two\n' }),
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HostError } from '../../sandbox-host/host-error.ts';
-import { RunRegistry } from '../../sandbox-host/run-registry.ts';
+import { type RegisteredRun, RunRegistry } from '../../sandbox-host/run-registry.ts';
 import { type OutputStream, type RunResult, runRequest } from '../../src/contract/runs.ts';
 import { resultOf } from '../support/sandbox-server.ts';
 
@@ -85,22 +85,25 @@ describe('RunRegistry', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('gives a follower the output so far and what follows', async () => {
+  it('gives each caller the output from its beginning, also of a run that has ended', async () => {
     const { registry, runs } = createRegistry();
     const run = registry.join(request('a'), never);
+    const textOf = ({ output }: RegisteredRun) => {
+      const reader = output.read();
+      const pieces: string[] = [];
+      for (let piece = reader.next(true); piece; piece = reader.next(true)) pieces.push(`${piece.type} ${piece.text}`);
+      return pieces;
+    };
     runs[0]?.onStart();
-    runs[0]?.onOutput('stdout', 'a');
-    runs[0]?.onOutput('stdout', 'b');
-    const seen: string[] = [];
-    const unfollow = run.follow({ onOutput: (stream, text) => seen.push(`${stream} ${text}`) });
     runs[0]?.onOutput('stderr', 'c');
-    unfollow();
-    runs[0]?.onOutput('stderr', 'd');
-    expect(seen).toEqual(['stdout ab', 'stderr c']);
-    await runs[0]?.end({ stdout: 'ab', stderr: 'cd' });
-    const late: string[] = [];
-    registry.join(request('a'), never).follow({ onOutput: (stream, text) => late.push(`${stream} ${text}`) });
-    expect(late).toEqual(['stdout ab', 'stderr cd']);
+    runs[0]?.onOutput('stdout', 'a');
+    expect(textOf(run)).toEqual(['stderr c', 'stdout a']);
+    const second = registry.join(request('a'), never);
+    runs[0]?.onOutput('stdout', 'b');
+    for (const caller of [run, second]) expect(textOf(caller)).toEqual(['stderr c', 'stdout ab']);
+    await runs[0]?.end({ stdout: 'ab', stderr: 'c' });
+    expect(textOf(run)).toEqual(['stderr c', 'stdout ab']);
+    expect(textOf(registry.join(request('a'), never))).toEqual(['stdout ab', 'stderr c']);
   });
 
   it('lists what waits and runs', async () => {

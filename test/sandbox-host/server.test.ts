@@ -139,7 +139,7 @@ describe('POST /v1/runs', () => {
     const response = await post(createTestServer(lost).app, run, 'application/x-ndjson');
     expect(response.status).toBe(200);
     expect(await response.text()).toBe(
-      '{"type":"output","stream":"stdout","text":"so far"}\n{"type":"error","code":"internal_error","error":"The container was lost"}\n',
+      '{"type":"stdout","text":"so far"}\n{"type":"error","error":"The container was lost","code":"internal_error"}\n',
     );
   });
 });
