@@ -130,6 +130,40 @@ describe('message/send', () => {
   });
 });
 
+describe('list-capabilities', () => {
+  it('tells of the agent, of the key’s skills, of providers and of the texts for agents', async () => {
+    const stranger = await app.createKey();
+    const install = { name: 'private-skill', description: 'Mine', schema: { input: {}, output: {} }, handlerCode: 'echo-handler' };
+    const installed = await app.call('/api/skills/install', { json: { ...install, apiKeyId: stranger.id } });
+    expect(installed.status).toBe(201);
+    const { result } = await rpc('message/send', say('list-capabilities'));
+    const [artifact] = result.artifacts as [{ parts: [JsonObject, { data: JsonObject }] }];
+    const { data } = artifact.parts[1];
+    expect(data).toMatchObject({
+      agentSkills: [
+        {
+          id: 'memory_aware_routing',
+          input: { type: 'object', required: ['task'], properties: { task: { type: 'string' }, contextRequired: {} } },
+        },
+        { id: 'list-capabilities' },
+      ],
+    });
+    expect(data.providers).toEqual(
+      expect.arrayContaining([
+        { name: 'openai', format: 'openai' },
+        { name: 'house', format: 'openai' },
+      ]),
+    );
+    const names = (data.skills as JsonObject[]).map(({ name }) => name);
+    expect(names).toContain('file_read');
+    // It is switched off.
+    expect(names).not.toContain('browser');
+    expect(names).not.toContain('private-skill');
+    expect(data.skillCount).toBe(names.length);
+    expect((data.howToTexts as JsonObject[]).map(({ id }) => id)).toContain('omniroute-guide-a2a');
+  });
+});
+
 describe('message/stream', () => {
   it('tells of each step', async () => {
     const told = await events('message/stream', say('sort a list'));
@@ -326,7 +360,6 @@ describe('JSON-RPC', () => {
   it.each([
     ['', null, -32700, 'The body is not valid JSON'],
     ['{', null, -32700, 'The body is not valid JSON'],
-    ['\xff', null, -32600, undefined],
     [`${'['.repeat(100)}${']'.repeat(100)}`, null, -32700, 'The body is nested deeper than 64 levels'],
     ['[]', null, -32600, 'Batches are not supported: send one request at a time'],
     ['[{"jsonrpc":"2.0","id":1,"method":"tasks/get"}]', null, -32600, 'Batches are not supported: send one request at a time'],
@@ -342,7 +375,6 @@ describe('JSON-RPC', () => {
     ['{"jsonrpc":"2.0","id":"a","method":"constructor"}', 'a', -32601, 'Method not found: constructor'],
     ['{"jsonrpc":"2.0","id":"a","method":"__proto__"}', 'a', -32601, 'Method not found: __proto__'],
   ])('answers %j as an error', async (body, id, code, message) => {
-    if (message === undefined) return;
     const { status, error, id: answered } = await post(body);
     expect([status, answered, error]).toEqual([200, id, { code, message }]);
   });

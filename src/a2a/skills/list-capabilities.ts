@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../json.ts';
 import type { A2ASkill, A2ASkillRegistry } from '../a2a-skill.ts';
 
-/** Skills of the gateway that are told of; `total` says how many there are. */
+/** Skills of the gateway that are told of; `skillCount` says how many there are. */
 const MAX_SKILLS = 200;
 
 const listCapabilities: A2ASkill<Record<string, never>> = {
