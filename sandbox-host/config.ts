@@ -11,6 +11,8 @@ export interface HostConfig {
   hostId: string;
   secret: string;
   socketPath: string;
+  /** The OCI runtime of containers, as Docker knows it; undefined for Docker's default. */
+  runtime: string | undefined;
   maxConcurrent: number;
   maxQueue: number;
   /** How long runs may go on once the host is told to stop. */
@@ -43,6 +45,10 @@ const environment = skillsEnvironment.extend({
     .string()
     .regex(/^unix:\/\/\/.+/, 'Use a Unix socket, such as unix:///var/run/docker.sock')
     .default('unix:///var/run/docker.sock'),
+  SANDBOX_RUNTIME: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'Use a name of Docker’s runtimes, such as runsc')
+    .optional(),
   SANDBOX_MAX_CONCURRENT: count(1, 1_000).optional(),
   SANDBOX_MAX_QUEUE: count(0, 10_000).default(32),
   SANDBOX_DRAIN_SECONDS: count(0, 3_600).default(5),
@@ -78,6 +84,7 @@ export function readHostConfig(variables: Record<string, string | undefined>): H
     hostId: env.SANDBOX_HOST_ID ?? `port-${env.SANDBOX_PORT}`,
     secret: env.SANDBOX_SECRET,
     socketPath: env.DOCKER_HOST.slice('unix://'.length),
+    runtime: env.SANDBOX_RUNTIME,
     maxConcurrent: env.SANDBOX_MAX_CONCURRENT ?? defaultConcurrency(),
     maxQueue: env.SANDBOX_MAX_QUEUE,
     drainMs: env.SANDBOX_DRAIN_SECONDS * 1_000,

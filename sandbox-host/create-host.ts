@@ -4,6 +4,7 @@ import { AdmissionQueue } from './admission-queue.ts';
 import { createRequestVerifier } from './auth.ts';
 import { createBrowserRuns } from './browser/browser-runs.ts';
 import { createEgress, type Egress } from './browser/egress.ts';
+import { checkRuntime } from './check-runtime.ts';
 import type { HostConfig } from './config.ts';
 import { createDockerEngine } from './docker-engine.ts';
 import type { Logger } from './logger.ts';
@@ -21,6 +22,8 @@ export interface SandboxHost {
   runner: SandboxRunner;
   /** Ends all runs, those of browsers too; resolves when no container is left. */
   killAll(): Promise<void>;
+  /** Rejects with a MissingRuntimeError when Docker lacks the configured runtime. */
+  checkRuntime(): Promise<void>;
   /** Removes what an earlier life of this host left; resolves with the number of containers. */
   sweep(): Promise<number>;
   /** Keeps containers ready from now on. */
@@ -33,7 +36,7 @@ const STARTS_PER_CPU = 2;
 
 /** Puts a sandbox-host together. */
 export function createHost(config: HostConfig, bootId: string, log: Logger, egress: Egress = createEgress()): SandboxHost {
-  const identity = { hostId: config.hostId, bootId };
+  const identity = { hostId: config.hostId, bootId, ...(config.runtime !== undefined && { runtime: config.runtime }) };
   const engine = createDockerEngine(config.socketPath);
   const queue = new AdmissionQueue(config);
   const metrics = new RunMetrics();
@@ -94,6 +97,7 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
     app,
     runner,
     killAll,
+    checkRuntime: () => checkRuntime(engine, config.runtime),
     sweep: () => removeLeftovers(engine, identity),
     warmUp: () => source.open(),
     async drain(graceMs) {

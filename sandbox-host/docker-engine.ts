@@ -23,6 +23,8 @@ export interface ContainerSummary {
 /** The few calls of the Docker Engine API that runs need. Each rejects with a DockerError, or with the socket's error when nobody answers. */
 export interface DockerEngine {
   ping(): Promise<void>;
+  /** Names of the OCI runtimes that the engine is configured with. */
+  listRuntimes(): Promise<string[]>;
   /** undefined when the image is not there. */
   inspectImage(image: string): Promise<{ id: string; volumes: string[] } | undefined>;
   createContainer(name: string, body: object): Promise<string>;
@@ -46,6 +48,7 @@ export interface DockerEngine {
 }
 
 const version = z.object({ ApiVersion: z.string(), MinAPIVersion: z.string() });
+const info = z.object({ Runtimes: z.record(z.string(), z.unknown()).nullish() });
 const created = z.object({ Id: z.string() });
 const waited = z.object({ StatusCode: z.int() });
 const inspected = z.object({ State: z.object({ Pid: z.int().min(1) }) });
@@ -124,6 +127,9 @@ export function createDockerEngine(socketPath: string): DockerEngine {
   return {
     async ping() {
       await send({ method: 'GET', path: '/_ping', timeoutMs: 2_000 });
+    },
+    async listRuntimes() {
+      return Object.keys(info.parse(JSON.parse(await call({ method: 'GET', path: '/info' }))).Runtimes ?? {});
     },
     async inspectImage(name) {
       try {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
+import { MissingRuntimeError } from './check-runtime.ts';
 import { type HostConfig, readHostConfig } from './config.ts';
 import { createHost } from './create-host.ts';
 import { createLogger } from './logger.ts';
@@ -31,9 +32,15 @@ const dismissReaper = startReaper(config.socketPath, bootId, log);
 /** Retries, since Docker may start after us. */
 async function sweep(): Promise<void> {
   try {
+    await host.checkRuntime();
     const removed = await host.sweep();
     if (removed > 0) log('warn', 'sandbox.host.swept', { removed });
   } catch (error) {
+    if (error instanceof MissingRuntimeError) {
+      process.stderr.write(`${error.message}\n`);
+      dismissReaper();
+      process.exit(1);
+    }
     log('warn', 'sandbox.host.sweep_failed', { reason: error instanceof Error ? error.message : 'unknown' });
     setTimeout(sweep, SWEEP_RETRY_MS).unref();
   }
