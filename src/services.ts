@@ -125,12 +125,14 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
     executions,
     approvals,
     runnableFor: (skill) => createRunnable(skill, { get: findHandler }, async ({ id }) => (await skills.get(id))?.handler),
-    contextFor: ({ id, apiKeyId, sessionId, skillName, skillVersion }, signal, { location = {} }, onHost) => ({
+    contextFor: ({ id, apiKeyId, sessionId, skillName, skillVersion }, signal, { location = {}, onOutput }, onHost) => ({
       skill: { name: skillName, version: skillVersion },
       apiKeyId,
       sessionId,
       executionId: id,
       signal,
+      // An attempt that is over says no more, whatever it goes on to do.
+      onOutput: onOutput && ((stream, text) => void (signal.aborted || onOutput(stream, text))),
       workspace: openWorkspace(apiKeyId),
       sandbox: { run: (request, options) => sandbox.near(location).run(request, { ...options, onHost }) },
       browser: { browse: (request, options) => sandbox.near(location).browse(request, { ...options, onHost }) },

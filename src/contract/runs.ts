@@ -121,15 +121,15 @@ export const OUTPUT_STREAMS = ['stdout', 'stderr'] as const;
 /** Longest text of an event, in UTF-16 units. */
 export const MAX_EVENT_CHARS = 8_192;
 
+/** Whole lines of output, or a piece of a line that is long or waits for its end. */
+export const outputEvent = z.strictObject({ type: z.enum(OUTPUT_STREAMS), text: z.string().max(MAX_EVENT_CHARS) });
+export const errorEvent = z.strictObject({ type: z.literal('error'), error: z.string(), code: z.string() });
+
 /**
  * With `accept: application/x-ndjson` a run that has begun answers with one of these a line: its output in the order in which it came, then exactly one result
- * or error. A text is whole lines, or a piece of one that is long or waits for its end. White space before an object keeps a silent answer alive.
+ * or error. White space before an object keeps a silent answer alive.
  */
-export const runEvent = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.enum(OUTPUT_STREAMS), text: z.string().max(MAX_EVENT_CHARS) }),
-  runResult.extend({ type: z.literal('result') }),
-  z.strictObject({ type: z.literal('error'), error: z.string(), code: z.string() }),
-]);
+export const runEvent = z.discriminatedUnion('type', [outputEvent, runResult.extend({ type: z.literal('result') }), errorEvent]);
 
 export type RunFile = z.infer<typeof runFile>;
 export type SkippedFile = z.infer<typeof skippedFile>;

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json.ts';
+import type { OnOutput } from '../skills/define.ts';
 import type { Skill } from '../skills/skill.ts';
 import type { Approval } from './approval.ts';
 import type { Execution } from './execution.ts';
@@ -16,6 +17,8 @@ export interface ExecuteContext {
   signal: AbortSignal;
   /** Called with the execution's id once the call is claimed: from then on it is told by its execution, however it ends. */
   onClaimed?: (executionId: string) => void;
+  /** Is told what the skill prints while it runs, if it does; an attempt that is repeated prints again. */
+  onOutput?: OnOutput;
   /** False leaves only the built-in skills. */
   customSkillExecutionEnabled?: boolean;
   /** Where the request came in, as in Cloudflare's `request.cf`: a sandbox near to it is tried first. */

@@ -13,6 +13,7 @@ import {
   MAX_REQUEST_BYTES,
   MAX_RETURNED_BYTES,
   READY_PATH,
+  RUN_EVENTS_TYPE,
   RUNS_PATH,
   type RunRequestInput,
   runResult,
@@ -23,6 +24,9 @@ import { type Browser, type Sandbox, type SandboxRunOptions, SkillError } from '
 import { HostDirectory, type KnownHost, type Location } from './host-directory.ts';
 import { refusalOf, TryNextHost } from './host-refusal.ts';
 import { inspectPools, type PoolReport } from './inspect-pools.ts';
+import { OutputRelay } from './output-relay.ts';
+import { readRunEvents } from './read-run-events.ts';
+import { busy, cancelled, lost, lostMidway, unavailable } from './run-failures.ts';
 import { signRequest } from './sign-request.ts';
 
 export interface SandboxClientOptions {
@@ -72,22 +76,24 @@ interface HostCall<Result> {
    * it can begin again elsewhere. With network it must not begin twice.
    */
   once: boolean;
+  /** Passes the output on while the program runs, when somebody listens. */
+  relay?: OutputRelay | undefined;
 }
 
-const unavailable = () => new SkillError('No sandbox host is available', { beforeRun: true });
-const busy = () => new SkillError('All sandbox hosts are busy', { beforeRun: true });
-const cancelled = () => new SkillError('The run was cancelled');
-const lost = () =>
-  new SkillError(
-    'The sandbox host was lost during the run. What the program did on the network may have happened, so it is not run again.',
-    {
-      transient: true,
-    },
-  );
+/** Bytes of an event of output besides its text. */
+const EVENT_BYTES = 40;
 
-/** Largest answer that a host may give to this run: JSON takes up to 6 bytes for a character, base64 4 for 3. */
-const maxAnswerBytes = (request: RunRequestInput) =>
-  12 * (request.limits?.maxOutputChars ?? DEFAULT_OUTPUT_CHARS) + Math.ceil((MAX_RETURNED_BYTES * 4) / 3) + 1_048_576;
+/**
+ * Largest answer that a host may give to this run: JSON takes up to 6 bytes for a character, base64 4 for 3. A stream has all output twice, where each character
+ * may come by itself.
+ */
+function maxAnswerBytes({ limits }: RunRequestInput, isStream: boolean): number {
+  const outputChars = 2 * (limits?.maxOutputChars ?? DEFAULT_OUTPUT_CHARS);
+  return outputChars * (6 + (isStream ? 6 + EVENT_BYTES : 0)) + Math.ceil((MAX_RETURNED_BYTES * 4) / 3) + 1_048_576;
+}
+
+/** The path of a run that only this life of the host may take. */
+const inLife = (path: string, life: string | undefined) => `${path}?${LIFE_QUERY}=${encodeURIComponent(life ?? '')}`;
 
 /** The types of Workers leave open what kind of buffer it is. */
 const toJson = (request: object) => new TextEncoder().encode(JSON.stringify(request)) as Uint8Array<ArrayBuffer>;
@@ -105,9 +111,19 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
   const { secret, now, newId } = options;
   const directory = new HostDirectory(options);
 
-  async function send(host: KnownHost, method: string, path: string, body: Uint8Array<ArrayBuffer>, signal: AbortSignal) {
+  async function send(
+    host: KnownHost,
+    method: string,
+    path: string,
+    { body, accept }: { body: Uint8Array<ArrayBuffer>; accept?: string },
+    signal: AbortSignal,
+  ) {
     const authorization = await signRequest({ method, path, body }, { secret: secret ?? '', id: newId(), now: now() });
-    const headers = { authorization, ...(body.length > 0 && { 'content-type': 'application/json' }) };
+    const headers = {
+      authorization,
+      ...(body.length > 0 && { 'content-type': 'application/json' }),
+      ...(accept !== undefined && { accept }),
+    };
     const init: RequestInit = { method, headers, redirect: 'manual', signal };
     if (body.length > 0) init.body = body;
     return options.fetch(host.url + path, init);
@@ -133,7 +149,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
   async function kill(host: KnownHost, id: string): Promise<void> {
     try {
       const signal = AbortSignal.timeout(KILL_TIMEOUT_MS);
-      const response = await send(host, 'DELETE', `${RUNS_PATH}/${id}`, new Uint8Array(), signal);
+      const response = await send(host, 'DELETE', `${RUNS_PATH}/${id}`, { body: new Uint8Array() }, signal);
       await response.body?.cancel();
     } catch {
       // The host ends a run that nobody waits for by itself.
@@ -141,10 +157,20 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
   }
 
   async function post<Result>(host: KnownHost, path: string, call: HostCall<Result>, signal: AbortSignal): Promise<Result> {
-    const response = await send(host, 'POST', path, call.body, signal);
-    const { bytes } = await readBytes(response, { maxBytes: call.maxAnswerBytes, signal });
-    noteAnswer(host, response);
-    const answer = parseJson(bytes);
+    const { body, relay, maxAnswerBytes: maxBytes } = call;
+    const response = await send(host, 'POST', path, { body, ...(relay && { accept: RUN_EVENTS_TYPE }) }, signal);
+    let answer: unknown;
+    if (relay && response.headers.get('content-type')?.startsWith(RUN_EVENTS_TYPE)) {
+      noteAnswer(host, response);
+      const last = await readRunEvents(response, { maxBytes, signal, onOutput: relay.begin(host.life) });
+      if (last.type === 'error') throw refusalOf(500, last, call.image);
+      const { type: _, ...result } = last;
+      answer = result;
+    } else {
+      const { bytes } = await readBytes(response, { maxBytes, signal });
+      noteAnswer(host, response);
+      answer = parseJson(bytes);
+    }
     if (response.status !== 200) throw refusalOf(response.status, answer, call.image);
     const parsed = call.result.safeParse(answer);
     if (!parsed.success) throw new SkillError('The sandbox host sent an answer that cannot be read');
@@ -156,12 +182,14 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     const deadline = AbortSignal.timeout(call.timeoutMs + OVERHEAD_MS);
     const either = AbortSignal.any([signal, deadline]);
     const isOurs = (error: unknown) => error instanceof SkillError || error instanceof TryNextHost || either.aborted;
-    const path = call.once ? `${call.path}?${LIFE_QUERY}=${encodeURIComponent(host.life ?? '')}` : call.path;
+    const path = call.once ? inLife(call.path, host.life) : call.path;
     host.inFlight += 1;
     try {
       return await post(host, path, call, either).catch(async (broken) => {
         if (isOurs(broken)) throw broken;
-        return post(host, path, call, either).catch((error) => {
+        // What has been passed on is the output of this very run.
+        const again = call.relay?.hasTold ? inLife(call.path, call.relay.life) : path;
+        return post(host, again, call, either).catch((error) => {
           // The life that was asked first is over, and nobody knows how far it came.
           throw error instanceof TryNextHost && error.code === 'host_restarted' ? broken : error;
         });
@@ -203,6 +231,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         if (error.isHealthy) host.reportSuccess();
         else host.reportFailure(now(), error.message);
         if (call.once && error.mayHaveBegun) throw lost();
+        if (call.relay?.hasTold) throw lostMidway();
         onHost?.(null);
         isFull ||= error.code === 'queue_full';
         lack ??= error.lack;
@@ -216,6 +245,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
   const near = (location: Location): Sandbox & Browser => ({
     run(request, runOptions) {
       const { id, image, limits } = request;
+      const { onOutput } = runOptions;
       const call = {
         id,
         image,
@@ -223,7 +253,8 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
         body: toJson(request),
         result: runResult,
         timeoutMs: limits?.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        maxAnswerBytes: maxAnswerBytes(request),
+        maxAnswerBytes: maxAnswerBytes(request, onOutput !== undefined),
+        relay: onOutput && new OutputRelay(onOutput),
         once: limits?.networkEnabled === true,
       };
       return dispatch(call, runOptions, location);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { BrowserRunRequestInput, BrowserRunResult } from '../contract/browser-runs.ts';
-import type { RunRequestInput, RunResult } from '../contract/runs.ts';
+import type { OutputStream, RunRequestInput, RunResult } from '../contract/runs.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { RunDirect } from '../quickjs/direct-run.ts';
 import type { Settings } from '../settings.ts';
@@ -30,10 +30,15 @@ export interface Workspace {
   write(path: string, content: Uint8Array, options: { append: boolean; overwrite: boolean; maxBytes: number }): Promise<{ path: string }>;
 }
 
+/** Is told what a program prints, as it comes. */
+export type OnOutput = (stream: OutputStream, text: string) => void;
+
 export interface SandboxRunOptions {
   signal: AbortSignal;
   /** Is told the URL of the host that is asked for the run, and null when it did not take it. */
   onHost?(host: string | null): void;
+  /** Is told the output while the program runs; the result has all of it again. */
+  onOutput?: OnOutput | undefined;
 }
 
 /** Runs one program in a container. Rejects with a SkillError; aborting the signal kills the run. */
@@ -68,6 +73,8 @@ export interface SkillContext {
   executionId: string;
   /** Fires at the skill's timeout and when the client leaves. */
   signal: AbortSignal;
+  /** There when somebody watches the execution: a skill may tell what it prints while it runs. */
+  onOutput?: OnOutput | undefined;
   workspace: Workspace;
   sandbox: Sandbox;
   browser: Browser;

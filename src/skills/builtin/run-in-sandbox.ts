@@ -137,7 +137,7 @@ export async function runInSandbox(
       maxFileBytes: limits.maxFileBytes,
     },
   };
-  const result = await context.sandbox.run(request, { signal: context.signal });
+  const result = await context.sandbox.run(request, { signal: context.signal, onOutput: context.onOutput });
   const { exitCode, signal, stdout, stderr, truncated, durationMs, cpuMs, maxMemoryBytes, killed, timedOut, oomKilled } = result;
   return {
     success: exitCode === 0 && !killed && !timedOut,
