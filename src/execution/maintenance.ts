@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3_600_000;
 export interface MaintenanceDependencies {
   executions: Pick<ExecutionStore, 'recoverLeases' | 'deleteOlderThan'>;
   approvals: Pick<ApprovalStore, 'expire' | 'deleteOlderThan'>;
-  /** What else has an end of its own, by name: each deletes what is over by then and tells how much that was. */
+  /** What else has an end of its own, by name: each deletes, or ends, what is over by then and tells how much that was. */
   deleteExpired: { [name: string]: (now: Date) => Promise<number> };
   /** Setting `executionRetentionDays`. */
   retentionDays: number;

@@ -5,7 +5,7 @@ import { type Client, ClientFactory, ClientFactoryOptions, DefaultAgentCardResol
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/json.ts';
 import { manageStack } from '../support/manage-stack.ts';
-import { type MockUpstream, sendJson, startMockUpstream, type UpstreamHandler } from '../support/mock-upstream.ts';
+import { type MockUpstream, sendEvents, sendJson, startMockUpstream, type UpstreamHandler } from '../support/mock-upstream.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
 let upstream: MockUpstream;
@@ -173,7 +173,7 @@ describe('a key whose outcomes are remembered', () => {
   };
 
   /** Bytes and headers as they came over the wire. */
-  const raw = (key: string, model: string): Promise<{ headers: Record<string, unknown>; body: string }> =>
+  const raw = (key: string, model: string, more: JsonObject = {}): Promise<{ headers: Record<string, unknown>; body: string }> =>
     new Promise((resolve, reject) => {
       const headers = {
         authorization: `Bearer ${key}`,
@@ -190,7 +190,7 @@ describe('a key whose outcomes are remembered', () => {
         });
       });
       sent.on('error', reject);
-      sent.end(JSON.stringify({ model, messages: [{ role: 'user', content: 'Translate the German contract' }] }));
+      sent.end(JSON.stringify({ model, messages: [{ role: 'user', content: 'Translate the German contract' }], ...more }));
     });
 
   it.each([
@@ -219,5 +219,17 @@ describe('a key whose outcomes are remembered', () => {
         ],
       },
     });
+  });
+
+  it('leaves a row for a stream that was read to its end, and the very bytes', async () => {
+    const { key } = (await manageStack(stack).call('POST', '/api/keys', { name: 'streams', routingMemory: true })) as { key: string };
+    const events = [{ choices: [{ index: 0, delta: { role: 'assistant', content: 'Hallo' } }] }, { choices: [], usage: reply.usage }];
+    upstream.play(sendEvents(...events, '[DONE]'));
+    expect(await raw(key, 'gpt-stream', { stream: true })).toEqual(await raw(stack.apiKey, 'gpt-stream', { stream: true }));
+    const client = await connect('1.0', key);
+    const ask = async () => dataOf(asTask(await client.sendMessage(message('translate a contract')))).evidence;
+    await expect
+      .poll(ask, { timeout: 10_000 })
+      .toMatchObject({ remembered: 1, requests: [{ model: 'gpt-stream', success: true, inputTokens: 11, outputTokens: 7 }] });
   });
 });
