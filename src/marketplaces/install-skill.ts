@@ -10,7 +10,7 @@ import { isPopular } from './popular-skills.ts';
 import { readSkillFile } from './read-skill-file.ts';
 import { findRisks } from './risk-findings.ts';
 import type { SkillLocation } from './skill-location.ts';
-import type { SkillMarkdown } from './skill-markdown.ts';
+import { parseSkillMarkdown, type SkillMarkdown } from './skill-markdown.ts';
 
 /** What the marketplace says of a skill, beside its SKILL.md. */
 export interface InstallRequest {
@@ -69,8 +69,6 @@ function descriptionOf(markdown: SkillMarkdown, listed: string | null): string {
 export async function installSkill({ fetch, skills, registry, timeoutMs }: InstallOptions, request: InstallRequest): Promise<Skill> {
   const { marketplace, location, owner, installCount } = request;
   const file = await readSkillFile(fetch, location, timeoutMs);
-  // YAML is read for nothing else, so that the start of the worker does without it.
-  const { parseSkillMarkdown } = await import('./skill-markdown.ts');
   const markdown = parseSkillMarkdown(file.text);
   const name = nameOf(markdown, location);
   const description = descriptionOf(markdown, request.description);

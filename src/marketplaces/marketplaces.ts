@@ -3,7 +3,6 @@ import type { Settings } from '../settings.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { Skill } from '../skills/skill.ts';
 import type { SkillStore } from '../skills/skill-store.ts';
-import { installSkill } from './install-skill.ts';
 import {
   MARKETPLACE_TIMEOUT_MS,
   MARKETPLACE_TITLES,
@@ -67,6 +66,8 @@ export function createMarketplaces(options: MarketplacesOptions): Marketplaces {
       );
     }
     const location = locate(normalize(githubRawBaseUrl));
+    // With what reads a SKILL.md come YAML and stop words, which the start of the worker does without.
+    const { installSkill } = await import('./install-skill.ts');
     return installSkill({ ...options, timeoutMs }, { marketplace, location, ...installation });
   }
 
