@@ -5,11 +5,13 @@ import { EXECUTION_STATUSES } from '../execution/execution.ts';
 import { replySlowly } from '../gateway/slow-reply.ts';
 import type { Services } from '../services.ts';
 import type { WaitUntil } from '../timed-cache.ts';
+import { acceptsEventStream } from './accepts-event-stream.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireScope } from './auth.ts';
 import { readClientId } from './client-id.ts';
 import { describeRoute } from './describe-route.ts';
 import { executionBody, toExecutionBody } from './execution-body.ts';
+import { createExecutionStream } from './execution-stream.ts';
 import { isManagement, ownerOf, type Principal } from './principal.ts';
 import { locationOf } from './request-location.ts';
 import { idText, jsonObject, listBody, listSchema, moment, pageQuery, plainText } from './schemas.ts';
@@ -50,11 +52,13 @@ const describe = {
     tag: 'Executions',
     summary: 'Run a skill',
     description:
-      'Give either `skillId` or `skillName`: a name, `name@version` or `name@` and a constraint of npm’s semver. Answers once the execution has ended, with 200 also when its status is `error` or `timeout`.',
+      'Give either `skillId` or `skillName`: a name, `name@version` or `name@` and a constraint of npm’s semver. Answers once the execution has ended, with 200 also when its status is `error` or `timeout`.\n\nWith `accept: text/event-stream` it answers while the execution runs: `event: start` with `{"executionId"}`, `event: output` with `{"stream", "text"}` for each piece of what a program prints on `stdout` and `stderr`, and at the end `event: execution` with `{"execution"}`, or `event: error` with `{"error", "code"}` when it could not be run; comments keep a silent stream alive. What is refused before the start has its status and is JSON. Leaving ends the execution.',
     headers: z.object({
       'idempotency-key': z.string().optional().meta({ description: 'A repeat within 24 hours gets the stored execution and runs nothing' }),
     }),
-    answers: { 200: z.strictObject({ execution: executionBody }) },
+    answers: {
+      200: { content: { 'application/json': z.strictObject({ execution: executionBody }), 'text/event-stream': undefined } },
+    },
     errors: ['skill_not_found', 'skill_off', 'idempotency_conflict', 'skills_disabled'],
   }),
 };
@@ -95,6 +99,9 @@ export const executions = new Hono<AppEnv>()
     const idempotencyKey = readClientId(c, 'idempotency-key');
     const skill = await findSkill(services, principal, body, waitUntil);
     const left = new AbortController();
+    const onLeave = () => left.abort(new Error('The client left'));
+    const { maxSandboxOutputChars: maxOutputChars } = services.config.limits;
+    const stream = acceptsEventStream(c) ? createExecutionStream({ maxOutputChars, onLeave, now: services.now }) : undefined;
     const claimed = Promise.withResolvers<void>();
     const run = services.executor.execute(skill, body.input, {
       apiKeyId: ownerOf(principal),
@@ -103,16 +110,18 @@ export const executions = new Hono<AppEnv>()
       logId: requestId,
       callId: CALL_ID,
       signal: AbortSignal.any([c.req.raw.signal, left.signal]),
-      onClaimed: () => claimed.resolve(),
+      onClaimed: (executionId) => (stream ? stream.onClaimed(executionId) : claimed.resolve()),
+      ...(stream && { onOutput: stream.onOutput }),
       location: locationOf(c.req.raw),
     });
     // Its end is recorded even when the client leaves before it.
     waitUntil(run.catch(() => {}));
+    if (stream) return stream.reply(run);
     return replySlowly({
       work: run.then((execution) => ({ body: JSON.stringify({ execution: toExecutionBody(execution) }), headers: {} })),
       certain: claimed.promise,
       headers: () => new Headers({ 'content-type': 'application/json' }),
-      onLeave: () => left.abort(new Error('The client left')),
+      onLeave,
       now: services.now,
     });
   });
