@@ -35,12 +35,19 @@ async function listContainers(): Promise<Set<string>> {
   return new Set(stdout.trim().split('\n'));
 }
 
-/** Processes of containers, by the container that their control group names. */
+/** The container that a process runs in, the innermost one; undefined for none. */
+const containerOf = (pid: string): string | undefined =>
+  readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+    .match(/[0-9a-f]{64}(?![^\n]*[0-9a-f]{64})/)
+    ?.at(0);
+
+/** Processes of containers, without that of the tests themselves if they run in one. */
 function listContainerProcesses(): { pid: string; container: string }[] {
+  const own = containerOf('self');
   return readdirSync('/proc').flatMap((pid) => {
     try {
-      const container = /^\d+$/.test(pid) && /[0-9a-f]{64}/.exec(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))?.[0];
-      return container ? [{ pid, container }] : [];
+      const container = /^\d+$/.test(pid) ? containerOf(pid) : undefined;
+      return container === undefined || container === own ? [] : [{ pid, container }];
     } catch {
       // Gone since it was listed.
       return [];
