@@ -63,7 +63,7 @@ const environment = skillsEnvironment.extend({
 });
 
 /** Every variable that a sandbox-host reads. */
-export const HOST_VARIABLES: readonly string[] = Object.keys(environment.shape);
+export const HOST_VARIABLES = Object.keys(environment.shape) as readonly string[];
 
 /** Ten runs a core at 0.1 CPU each, as far as their default of 256 MiB fits into half of the memory. */
 const defaultConcurrency = () => Math.max(1, Math.min(10 * availableParallelism(), Math.floor(totalmem() / 2 / 268_435_456)));
