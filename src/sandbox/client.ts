@@ -7,6 +7,7 @@ import {
   MAX_BROWSER_TIMEOUT_MS,
 } from '../contract/browser-runs.ts';
 import {
+  HEALTH_PATH,
   LIFE_HEADER,
   LIFE_QUERY,
   LOAD_HEADER,
@@ -134,14 +135,15 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     host.life = headers.get(LIFE_HEADER) ?? undefined;
   }
 
-  async function isReady(host: KnownHost): Promise<boolean> {
+  async function isWell(host: KnownHost, path: typeof READY_PATH | typeof HEALTH_PATH): Promise<boolean> {
     try {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-      const response = await options.fetch(host.url + READY_PATH, { redirect: 'manual', signal });
+      const response = await options.fetch(host.url + path, { redirect: 'manual', signal });
       await response.body?.cancel();
       noteAnswer(host, response);
       return response.ok;
     } catch {
+      host.life = undefined;
       return false;
     }
   }
@@ -206,7 +208,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
   /** A host that failed is probed first; so is one for a run that must not begin twice, since a host that is not there looks like one that was lost. */
   async function mayAsk(host: KnownHost, { once }: Pick<HostCall<unknown>, 'once'>): Promise<boolean> {
     if (!once && !host.isSuspect) return true;
-    return (await isReady(host)) && !(once && host.life === undefined);
+    return (await isWell(host, host.isSuspect ? READY_PATH : HEALTH_PATH)) && !(once && host.life === undefined);
   }
 
   /** Asks one host after the other until one has taken the run. */
@@ -281,7 +283,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
       const hosts = directory.candidates({});
       if (hosts.length === 0 || secret === undefined) return 'not_configured';
       const requireReady = async (host: KnownHost) => {
-        if (!(await isReady(host))) throw new TryNextHost();
+        if (!(await isWell(host, READY_PATH))) throw new TryNextHost();
       };
       return Promise.any(hosts.map(requireReady)).then(
         () => 'ok',

@@ -55,7 +55,7 @@ describe('browse', () => {
     });
     expect(await client.browse(request, never)).toEqual(resultOf('run-1'));
     expect(requests).toEqual([{ ...request, timeoutMs: 60_000, maxTextChars: 1_000 }]);
-    expect(asked).toEqual(['GET 0.host/readyz', 'POST 0.host/v1/browser-runs']);
+    expect(asked).toEqual(['GET 0.host/healthz', 'POST 0.host/v1/browser-runs']);
   });
 
   it('goes on to a host that has a browser and a place', async () => {

@@ -216,14 +216,14 @@ describe('run', () => {
       const { handler } = countingHost();
       const { client, journal } = createNetwork({ first: unreachable, second: handler });
       expect((await client.run(network, never)).stdout).toBe('start 1');
-      expect(journal).toEqual(['GET first/readyz', 'GET second/readyz', 'POST second/v1/runs']);
+      expect(journal).toEqual(['GET first/healthz', 'GET second/healthz', 'POST second/v1/runs']);
     });
 
     it('comes back to its run when the connection breaks', async () => {
       const host = countingHost();
       const { client, journal } = createNetwork({ first: losingAnswer(host.handler, () => host.handler) });
       expect((await client.run(network, never)).stdout).toBe('start 1');
-      expect(journal).toEqual(['GET first/readyz', 'POST first/v1/runs', 'POST first/v1/runs']);
+      expect(journal).toEqual(['GET first/healthz', 'POST first/v1/runs', 'POST first/v1/runs']);
       expect(host.starts()).toBe(1);
     });
 
@@ -256,7 +256,7 @@ describe('run', () => {
       const [first, second] = [countingHost(), countingHost()];
       const restarting: Handler = async (path, init) => {
         const response = await first.handler(path, init);
-        if (path === '/readyz') first.restart();
+        if (path === '/healthz') first.restart();
         return response;
       };
       const { client } = createNetwork({ first: restarting, second: second.handler });
@@ -265,10 +265,10 @@ describe('run', () => {
     });
 
     it('is not given to a host that does not tell which life it is in', async () => {
-      const ready: Handler = (path) => (path === '/readyz' ? new Response('{}') : Response.json(resultOf('run-1')));
+      const ready: Handler = (path) => (path === '/healthz' ? new Response('{}') : Response.json(resultOf('run-1')));
       const { client, journal } = createNetwork({ first: ready });
       await expect(client.run(network, never)).rejects.toThrow('No sandbox host is available');
-      expect(journal).toEqual(['GET first/readyz']);
+      expect(journal).toEqual(['GET first/healthz']);
     });
 
     it('without it, a program begins again elsewhere when its host is gone', async () => {
