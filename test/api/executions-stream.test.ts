@@ -164,6 +164,18 @@ describe('POST /api/skills/executions with accept: text/event-stream', () => {
     expect(body).toMatchObject({ status: 'error', errorMessage: 'Cancelled: the client left' });
   });
 
+  it('does not wait for a client that does not read, who gets everything in the end', async () => {
+    const response = await post({ skillName: 'printer' });
+    for (let index = 0; index < 50; index += 1) print('stdout', 'x');
+    end({ done: true });
+    await app.settle();
+    const { body } = await app.call(`${PATH}?skill=printer&status=success&limit=1`);
+    const { seen, done } = follow(response);
+    await done;
+    expect(seen.events.at(-1)).toEqual(['execution', { execution: (body.data as JsonObject[])[0] }]);
+    expect(seen.events.slice(1, -1).map(([, { text }]) => text)).toEqual(Array.from({ length: 50 }, () => 'x'));
+  });
+
   it('tells no more of a stream than a sandbox gives, cut between characters', async () => {
     const { seen, done } = follow(await post({ skillName: 'printer' }));
     await until(() => expect(seen.events).toHaveLength(1));
