@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/json.ts';
+import { type JsonObject, objectsOf } from '../../src/json.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import type { Answer, Observations } from './observe.ts';
 
@@ -37,10 +37,25 @@ function checkDatabase({ database }: JsonObject): Check {
   );
 }
 
-function checkSandbox({ sandbox }: JsonObject): Check {
+/** The hosts that are not ready, each with its pool and status. */
+function hostsInTrouble(pools: Answer<JsonObject>): string[] {
+  if ('error' in pools) return [];
+  return objectsOf(pools.value.pools).flatMap(({ name, hosts }) =>
+    objectsOf(hosts)
+      .filter(({ status }) => status !== 'ready')
+      .map(({ url, status, missingImages }) => {
+        const missing = Array.isArray(missingImages) && missingImages.length > 0 ? `, without ${missingImages.join(' and ')}` : '';
+        return `${String(url)} of ${String(name)} is ${String(status).replace('_', ' ')}${missing}`;
+      }),
+  );
+}
+
+function checkSandbox({ sandbox }: JsonObject, pools: Answer<JsonObject>): Check {
+  const troubled = hostsInTrouble(pools);
   switch (sandbox) {
     case 'ok':
-      return ok('sandbox', 'a host is ready');
+      if (troubled.length === 0) return ok('sandbox', 'a host is ready');
+      return warning('sandbox', troubled.join('; '), 'Look at GET /readyz of these hosts, or take them out of SANDBOX_POOLS');
     case 'not_configured':
       return warning(
         'sandbox',
@@ -106,11 +121,16 @@ function checkMarketplace({ skillsProvider, skillsmpApiKeySet }: JsonObject): Ch
 
 /** What is well with a gateway, what is not, and what to do about that. */
 export function diagnose(observations: Observations): Check[] {
-  const { url, health, settings, models } = observations;
+  const { url, health, settings, pools, models } = observations;
   if ('error' in health) {
     return [failed('gateway', health.error.message, 'Start it (npm start), or say where it is: --url or OMNIROUTE_URL')];
   }
-  const checks = [ok('gateway', `it answers at ${url}`), checkDatabase(health.value), checkSandbox(health.value), checkToken(observations)];
+  const checks = [
+    ok('gateway', `it answers at ${url}`),
+    checkDatabase(health.value),
+    checkSandbox(health.value, pools),
+    checkToken(observations),
+  ];
   if (codeOf(models) !== 'unauthorized') checks.push(checkProviders(models));
   if ('value' in settings)
     checks.push(checkSkills(settings.value), checkEvalMode(settings.value, health.value), checkMarketplace(settings.value));

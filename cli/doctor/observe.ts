@@ -11,6 +11,8 @@ export interface Observations {
   hasToken: boolean;
   health: Answer<JsonObject>;
   settings: Answer<JsonObject>;
+  /** As `GET /api/sandbox/pools` answers them. */
+  pools: Answer<JsonObject>;
   /** How many models each kind of client is offered, by the name of the kind. */
   models: Answer<Record<string, number>>;
 }
@@ -53,7 +55,11 @@ export async function observe(gateway: Gateway): Promise<Observations> {
   const { url, token } = gateway;
   const base = { url, hasToken: token !== undefined, health };
   // Where no gateway answers the token has no business.
-  if ('error' in health) return { ...base, settings: health, models: health };
-  const [settings, models] = await Promise.all([answerOf(call('/api/settings')), answerOf(countModels())]);
-  return { ...base, settings, models };
+  if ('error' in health) return { ...base, settings: health, pools: health, models: health };
+  const [settings, pools, models] = await Promise.all([
+    answerOf(call('/api/settings')),
+    answerOf(call('/api/sandbox/pools')),
+    answerOf(countModels()),
+  ]);
+  return { ...base, settings, pools, models };
 }

@@ -87,11 +87,15 @@ it('does not give its token to what is no gateway', async () => {
   expect(asked).toEqual(['http://gateway.example/healthz']);
 });
 
+const pools = (...hosts: { status: string; missingImages?: string[] }[]) => ({
+  pools: { value: { pools: [{ name: 'eu', hosts: hosts.map((host, number) => ({ url: `https://sandbox-${number}`, ...host })) }] } },
+});
 const healthy: Observations = {
   url: 'https://gateway.example',
   hasToken: true,
   health: { value: { status: 'ok', database: 'ok', sandbox: 'ok' } },
   settings: { value: { ...toPublicSettings(DEFAULT_SETTINGS), skillsmpApiKeySet: true } },
+  pools: pools({ status: 'ready' }).pools,
   models: { value: { OpenAI: 1, Anthropic: 0, Gemini: 3 } },
 };
 const refused = (code: string) => ({ error: new CommandError(EXIT_CODE.failed, `it says ${code}`, { code }) });
@@ -118,6 +122,13 @@ it('finds nothing wrong where all is well', () => {
 
 it.each<[string, Partial<Observations>, CheckStatus, string]>([
   ['sandbox', health({ sandbox: 'unavailable' }), 'failed', 'no host of any pool is ready'],
+  ['sandbox', { pools: refused('forbidden') }, 'ok', 'a host is ready'],
+  [
+    'sandbox',
+    pools({ status: 'ready' }, { status: 'not_ready', missingImages: ['alpine:3.20'] }, { status: 'unreachable' }),
+    'warning',
+    'https://sandbox-1 of eu is not ready, without alpine:3.20; https://sandbox-2 of eu is unreachable',
+  ],
   [
     'eval_code',
     { ...health({ sandbox: 'unavailable' }), ...settings({ evalMode: 'hybrid' }) },
