@@ -212,7 +212,11 @@ describe('three hosts in two regions', () => {
     const killed = [hostIdOf('eu-1'), hostIdOf('us-1')];
     const startsOf = ({ execution }: Outcome) =>
       containers.starts.filter(({ runId }) => runId === execution.id).map(({ hostId }) => hostId);
-    for (const outcome of networked) expect(startsOf(outcome)).toHaveLength(1);
+    for (const outcome of networked) {
+      // One that was lost may not have come as far as a container.
+      const least = lost.includes(outcome) ? 0 : 1;
+      expect([least, 1]).toContain(startsOf(outcome).length);
+    }
     for (const outcome of closed) {
       const abandoned = startsOf(outcome).slice(0, -1);
       expect(new Set(startsOf(outcome)).size).toBe(abandoned.length + 1);
