@@ -39,7 +39,7 @@ async function readOutcome(stream: ServerHttp2Stream): Promise<string> {
 
 /**
  * Follows a browser's driver to its end. It speaks HTTP/2 over the container's stdin and stdout, as the client: GET /run gives it the request's stdin,
- * POST /outcome takes what the run's stdout is to be, and each CONNECT is a connection of the browser. As `runProgram` otherwise.
+ * POST /outcome, once and after that, takes what the run's stdout is to be, and each CONNECT is a connection of the browser. As `runProgram` otherwise.
  */
 export function runBrowser(
   egress: Egress,
@@ -56,6 +56,7 @@ export function runBrowser(
   let startedAt: number | undefined;
   let timedOut = false;
   let killed = false;
+  let isOutcomeTaken = false;
   let settled = false;
   let timer = setTimeout(() => settle(new HostError('docker_unavailable', 'The browser did not start in time')), START_TIMEOUT_MS);
 
@@ -109,6 +110,7 @@ export function runBrowser(
   }
 
   async function finish(tunnel: ServerHttp2Stream): Promise<void> {
+    isOutcomeTaken = true;
     try {
       const stdout = await readOutcome(tunnel);
       settle({ exitCode: 0, stdout });
@@ -138,7 +140,7 @@ export function runBrowser(
     const path = headers[constants.HTTP2_HEADER_PATH];
     if (method === 'CONNECT') void egress(tunnel, String(headers[constants.HTTP2_HEADER_AUTHORITY]));
     else if (method === 'GET' && path === '/run' && startedAt === undefined) start(tunnel);
-    else if (method === 'POST' && path === '/outcome') void finish(tunnel);
+    else if (method === 'POST' && path === '/outcome' && startedAt !== undefined && !isOutcomeTaken) void finish(tunnel);
     else tunnel.close(constants.NGHTTP2_REFUSED_STREAM);
   });
   stream.on('error', () => undefined);

@@ -7,7 +7,7 @@ import { newRunId, socketPath } from '../support/docker.ts';
 
 const DOCKER = `/usr/bin/docker -H unix://${socketPath}`;
 const shell = (script: string) => promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script]);
-const MODES = ['exit', 'garbage', 'flood', 'leave', 'shape', 'endless', 'reach'];
+const MODES = ['exit', 'garbage', 'flood', 'leave', 'shape', 'endless', 'early', 'many', 'reach'];
 const imageOf = (mode: string) => `omniroute-test-hostile:${mode}`;
 
 beforeAll(async () => {
@@ -35,6 +35,15 @@ describe('a container that has been taken over', () => {
     expect(answer.status).toBe(500);
     expect(await answer.json()).toEqual({ code: 'internal_error', error });
     await vi.waitFor(async () => expect(await host.containers()).toEqual([]), { timeout: 20_000, interval: 50 });
+  });
+
+  it.each([
+    ['before it has fetched its steps', 'early'],
+    ['while another one is under way', 'many'],
+  ])('cannot send an outcome %s', async (_, mode) => {
+    const host = createBrowserHost({ BROWSER_IMAGE: imageOf(mode) });
+    const { error } = await host.browse(steps);
+    expect(error).toBe('Stream closed with error code NGHTTP2_REFUSED_STREAM');
   });
 
   it('reaches nothing that a page would not', async () => {
