@@ -19,11 +19,12 @@ interface DirectDependencies {
 export function createRunDirect({ loadQuickJs, now, random }: DirectDependencies): RunDirect {
   let runProgram: RunProgram | undefined;
   let previous: Promise<unknown> = Promise.resolve();
-  return async (code, { maxOutputChars }) => {
+  return async (code, { maxOutputChars, signal }) => {
     const [wasm, { createProgramRunner }] = await Promise.all([loadQuickJs(), import('./run-program.ts')]);
     runProgram ??= createProgramRunner(wasm, random);
     const runNow = runProgram;
     const run = previous.then(async () => {
+      signal.throwIfAborted();
       const begun = now();
       const result = await runNow(code, { fuel: FUEL, memoryBytes: MEMORY_BYTES, maxOutputChars });
       return { ...result, durationMs: now() - begun };

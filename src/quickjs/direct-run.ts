@@ -28,5 +28,13 @@ export interface DirectRun {
   truncated: boolean;
 }
 
-/** Runs one JavaScript program inside the worker. It sees nothing but its own text, and nothing but this result comes of it. */
-export type RunDirect = (code: string, options: Pick<DirectLimits, 'maxOutputChars'>) => Promise<DirectRun & { durationMs: number }>;
+export interface DirectOptions extends Pick<DirectLimits, 'maxOutputChars'> {
+  /** A program that waits for its turn does not run once this fires. */
+  signal: AbortSignal;
+}
+
+/**
+ * Runs one JavaScript program inside the worker. It sees nothing but its own text, and nothing but this result comes of it. Rejects with the
+ * signal's reason where that fires first.
+ */
+export type RunDirect = (code: string, options: DirectOptions) => Promise<DirectRun & { durationMs: number }>;

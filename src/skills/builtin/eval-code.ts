@@ -25,7 +25,7 @@ const INTERPRETERS = { javascript, js: javascript, python, py: python };
  * direct therefore still has one effect at most, that of its container, whose run has the execution's own id.
  */
 async function evaluate(code: string, language: Language, input: SandboxInput, context: SkillContext): Promise<SandboxOutput> {
-  const { limits } = context;
+  const { limits, signal } = context;
   const runContained = () => runInSandbox({ ...INTERPRETERS[language], stdin: code }, input, context);
   const { evalMode, evalAutoUpgrade } = await context.loadEvalSettings();
   if (evalMode === 'sandbox') return runContained();
@@ -33,7 +33,7 @@ async function evaluate(code: string, language: Language, input: SandboxInput, c
   if (evalMode === 'direct' && need !== undefined) refuseDirect(need);
   const startsDirect = evalMode === 'direct' || (need === undefined && looksDirect(code, input.timeoutMs, limits.sandboxTimeoutMs));
   if (!startsDirect) return runContained();
-  const run = await context.runDirect(code, { maxOutputChars: limits.maxSandboxOutputChars });
+  const run = await context.runDirect(code, { maxOutputChars: limits.maxSandboxOutputChars, signal });
   return evalMode === 'hybrid' && evalAutoUpgrade && !isConclusive(run) ? runContained() : toSandboxOutput(run);
 }
 

@@ -8,7 +8,7 @@ import { callSkill } from '../../support/call-skill.ts';
 import { loadQuickJs } from '../../support/load-quickjs.ts';
 import { createRecordingSandbox, createSkillContext } from '../../support/skill-context.ts';
 
-function setUp(evalMode: Settings['evalMode'], evalAutoUpgrade = true) {
+function setUp(evalMode: Settings['evalMode'], evalAutoUpgrade = true, signal = new AbortController().signal) {
   let time = 0;
   const now = () => {
     time += 3;
@@ -16,6 +16,7 @@ function setUp(evalMode: Settings['evalMode'], evalAutoUpgrade = true) {
   };
   const sandbox = createRecordingSandbox({ stdout: 'from the container\n' });
   const context = createSkillContext({
+    signal,
     sandbox,
     runDirect: createRunDirect({ loadQuickJs, now, random: Math.random }),
     loadEvalSettings: async () => ({ evalMode, evalAutoUpgrade }),
@@ -122,6 +123,11 @@ describe('evalMode direct', () => {
     const { evaluate, sandbox } = setUp('direct');
     await expect(evaluate(input)).rejects.toEqual(wants(what));
     expect(sandbox.requests).toEqual([]);
+  });
+
+  it('runs no program whose caller has left', async () => {
+    const { evaluate } = setUp('direct', true, AbortSignal.abort(new Error('gone')));
+    await expect(evaluate({ code: 'console.log(1)' })).rejects.toEqual(new Error('gone'));
   });
 
   it('runs several programs at once, each on its own', async () => {
