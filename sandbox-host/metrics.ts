@@ -5,8 +5,8 @@ const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const MIB = 1_048_576;
 const BYTES_BUCKETS = [4, 8, 16, 32, 64, 128, 256, 512, 1_024].map((mebibytes) => mebibytes * MIB);
 
-export const RUN_OUTCOMES = ['ok', 'error', 'timeout', 'oom', 'killed', 'refused'] as const;
-export type RunOutcome = (typeof RUN_OUTCOMES)[number];
+const RUN_OUTCOMES = ['ok', 'error', 'timeout', 'oom', 'killed', 'refused'] as const;
+type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
 /** How a run counts: `error` is an exit code other than 0, `refused` a run that never came to its end. */
 export function outcomeOf(result: RunResult): RunOutcome {

@@ -20,7 +20,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const isWebPort = (port: number) => port === 80 || port === 443 || port >= 1_024;
 
 /** Asks the name servers of this machine, and nothing else: no file of hosts, no local discovery. */
-export async function lookupPublicName(name: string): Promise<string[]> {
+async function lookupPublicName(name: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));

@@ -9,7 +9,6 @@ export const BROWSER_DISABLED = 'Browser automation skill is disabled.';
 export const BROWSER_NOT_CONFIGURED = `${BROWSER_DISABLED} Set BROWSER_IMAGE on a sandbox-host to enable it; until then read pages with http_request.`;
 
 export const BROWSER_ACTIONS = ['navigate', 'click', 'type', 'screenshot', 'extract'] as const;
-export type BrowserAction = (typeof BROWSER_ACTIONS)[number];
 
 /** Longest browser run, in milliseconds. */
 export const MAX_BROWSER_TIMEOUT_MS = 60_000;

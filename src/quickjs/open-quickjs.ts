@@ -79,7 +79,6 @@ export async function openQuickJs(wasm: WebAssembly.Module, { memoryBytes }: { m
     memory,
     fuel: fuel(),
     isOutOfMemory,
-    /** `tell` hears of each promise that is rejected while nobody handles it, and of each such one that is handled later. */
     onRejection(tell) {
       tracker.value = runtime.hostRefs.put(function (this: QuickJSHandle, handled?: QuickJSHandle) {
         tell(this, handled !== undefined);

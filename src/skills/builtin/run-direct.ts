@@ -3,7 +3,7 @@ import { SkillError } from '../define.ts';
 import { joinOutput, type SandboxInput, type SandboxOutput } from './run-in-sandbox.ts';
 
 /** Stands where a run in a container names its image. */
-export const DIRECT_IMAGE = 'quickjs';
+const DIRECT_IMAGE = 'quickjs';
 
 /** A program that is not longer than this, in UTF-16 units, is taken for one that runs shortly. */
 const MAX_SHORT_CODE = 32_768;
