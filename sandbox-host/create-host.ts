@@ -7,6 +7,7 @@ import { createEgress, type Egress } from './browser/egress.ts';
 import { checkRuntime } from './check-runtime.ts';
 import type { HostConfig } from './config.ts';
 import { createDockerEngine } from './docker-engine.ts';
+import { withLastingRemovals } from './lasting-removals.ts';
 import type { Logger } from './logger.ts';
 import { RunMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
@@ -28,7 +29,9 @@ export interface SandboxHost {
   sweep(): Promise<number>;
   /** Keeps containers ready from now on. */
   warmUp(): void;
-  /** Takes no more runs, lets those that run go on for at most `graceMs`, then kills them. Resolves when no container is left. */
+  /** Whether containers may be left that Docker could not be made to remove so far. */
+  readonly owesRemovals: boolean;
+  /** Takes no more runs, lets those that run go on for at most `graceMs`, then kills them. Resolves when no container is left that Docker would remove. */
   drain(graceMs: number): Promise<void>;
 }
 
@@ -37,7 +40,7 @@ const STARTS_PER_CPU = 2;
 /** Puts a sandbox-host together. */
 export function createHost(config: HostConfig, bootId: string, log: Logger, egress: Egress = createEgress()): SandboxHost {
   const identity = { hostId: config.hostId, bootId, ...(config.runtime !== undefined && { runtime: config.runtime }) };
-  const engine = createDockerEngine(config.socketPath);
+  const engine = withLastingRemovals(createDockerEngine(config.socketPath), bootId, log);
   const queue = new AdmissionQueue(config);
   const metrics = new RunMetrics();
   const now = () => Date.now();
@@ -100,6 +103,9 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
     checkRuntime: () => checkRuntime(engine, config.runtime),
     sweep: () => removeLeftovers(engine, identity),
     warmUp: () => source.open(),
+    get owesRemovals() {
+      return engine.owesRemovals;
+    },
     async drain(graceMs) {
       queue.close();
       browsers.close();

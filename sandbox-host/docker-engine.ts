@@ -59,7 +59,10 @@ const failure = z.object({ message: z.string() });
 /** Docker 20.10's version of the API, which later engines speak too, up to the day they drop it. */
 const PREFERRED_VERSION = '1.41';
 const MAX_ANSWER_BYTES = 8_388_608;
-const CALL_TIMEOUT_MS = 60_000;
+/** Runs that find Docker stalled are told in time to go elsewhere. */
+const CALL_TIMEOUT_MS = 20_000;
+
+const unanswered = (timeoutMs: number) => new Error(`Docker did not answer within ${timeoutMs} ms`);
 
 const minorOf = (apiVersion: string) => Number(apiVersion.split('.')[1] ?? 0);
 
@@ -100,8 +103,7 @@ export function createDockerEngine(socketPath: string): DockerEngine {
         }, reject);
       });
       outgoing.on('error', reject);
-      if (timeoutMs !== null)
-        outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`Docker did not answer within ${timeoutMs} ms`)));
+      if (timeoutMs !== null) outgoing.setTimeout(timeoutMs, () => outgoing.destroy(unanswered(timeoutMs)));
       outgoing.end(payload);
     });
   }
@@ -149,14 +151,21 @@ export function createDockerEngine(socketPath: string): DockerEngine {
       return new Promise((resolve, reject) => {
         const headers = { host: 'docker', connection: 'Upgrade', upgrade: 'tcp' };
         const outgoing = httpRequest({ socketPath, method: 'POST', path, headers, agent: false });
+        // Only for the answer: the stream may be silent for as long as it likes.
+        const timer = setTimeout(() => outgoing.destroy(unanswered(CALL_TIMEOUT_MS)), CALL_TIMEOUT_MS);
         outgoing.on('upgrade', (_response, socket, head) => {
+          clearTimeout(timer);
           if (head.length > 0) socket.unshift(head);
           resolve(socket);
         });
         outgoing.on('response', (response) => {
+          clearTimeout(timer);
           readAll(response).then((text) => reject(new DockerError(response.statusCode ?? 0, messageOf(text))), reject);
         });
-        outgoing.on('error', reject);
+        outgoing.on('error', (error) => {
+          clearTimeout(timer);
+          reject(error);
+        });
         outgoing.end();
       });
     },

@@ -71,8 +71,10 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   server.closeIdleConnections();
   setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS).unref();
   await closed;
-  dismissReaper();
   log('info', 'sandbox.host.stopped');
+  // What Docker would not remove is left to the reaper, which waits for this process to end. Calls to Docker may still be open.
+  if (host.owesRemovals) process.exit(0);
+  dismissReaper();
 }
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);

@@ -8,9 +8,11 @@ import { removeBoot } from './remove-leftovers.ts';
 
 /** What a host that ends in good order says, having cleaned up itself. */
 const GOODBYE = 'goodbye\n';
-/** Rounds after the host's death: a container whose creation Docker had under way shows up late. */
+/** Rounds that Docker answered after the host's death: a container whose creation it had under way shows up late. */
 const ROUNDS = 10;
 const ROUND_MS = 300;
+/** How long Docker may be away meanwhile. */
+const PATIENCE_MS = 600_000;
 
 /** Waits before a reaper that ended is started again; it doubles up to the longest while they end young. */
 const FIRST_RESTART_MS = 250;
@@ -69,9 +71,14 @@ async function reap(socketPath: string, bootId: string): Promise<void> {
   for await (const chunk of process.stdin.setEncoding('utf8')) heard += chunk;
   if (heard === GOODBYE) return;
   const engine = createDockerEngine(socketPath);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    await removeBoot(engine, bootId).catch(() => undefined);
-    await sleep(ROUND_MS);
+  const deadline = Date.now() + PATIENCE_MS;
+  for (let rounds = 0; rounds < ROUNDS && Date.now() < deadline; await sleep(ROUND_MS)) {
+    await removeBoot(engine, bootId).then(
+      () => {
+        rounds += 1;
+      },
+      () => undefined,
+    );
   }
 }
 

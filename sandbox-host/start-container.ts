@@ -16,6 +16,9 @@ export interface FreshContainer {
   readonly removed: Promise<number>;
 }
 
+/** The name of a run's container, which no other one can have at the same time. */
+export const containerName = (runId: string): string => `omniroute-${runId}`;
+
 const imageMissing = (image: string, cause?: unknown) =>
   new HostError('image_missing', `Sandbox image is not installed on this host: ${image}`, { cause });
 
@@ -30,6 +33,9 @@ export function toHostError(error: unknown, image: string): HostError {
   }
   if (/argument list too long/i.test(error.message)) {
     return new HostError('invalid_request', 'Command and environment are too long together', { cause: error });
+  }
+  if (/no space left on device/i.test(error.message)) {
+    return new HostError('docker_unavailable', 'Docker has no space left on its disk', { cause: error });
   }
   return new HostError('docker_unavailable', 'Docker could not start a container', { cause: error });
 }
@@ -58,7 +64,7 @@ export async function startContainer<T>(
   try {
     checkCommandSize(spec);
     const imageId = await checkImage(engine, spec.image);
-    containerId = await createWhenFree(engine, `omniroute-${spec.id}`, body);
+    containerId = await createWhenFree(engine, containerName(spec.id), body);
     const removed = engine.waitRemoved(containerId);
     removed.catch(() => undefined);
     stream = await engine.attach(containerId);
