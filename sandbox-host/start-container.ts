@@ -23,7 +23,7 @@ const imageMissing = (image: string, cause?: unknown) =>
   new HostError('image_missing', `Sandbox image is not installed on this host: ${image}`, { cause });
 
 /** What the caller of a run reads when Docker refused to make a container of the image. */
-export function toHostError(error: unknown, image: string): HostError {
+function toHostError(error: unknown, image: string): HostError {
   if (error instanceof HostError) return error;
   if (!(error instanceof DockerError)) return new HostError('docker_unavailable', 'Docker does not answer', { cause: error });
   if (error.status === 404 && /no such image/i.test(error.message)) return imageMissing(image, error);
