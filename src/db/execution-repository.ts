@@ -1,5 +1,6 @@
-import { and, count, desc, eq, gte, inArray, lt, lte, not, or, type SQL, sql } from 'drizzle-orm';
+import { and, count, desc, eq, getTableColumns, gte, inArray, lt, lte, not, or, type SQL, sql } from 'drizzle-orm';
 import { type ExecutionFilter, type ExecutionStore, INTERRUPTED } from '../execution/execution-store.ts';
+import type { JsonValue } from '../json.ts';
 import type { Database } from './client.ts';
 import { createExecutionClaims } from './execution-claims.ts';
 import { skillExecutions } from './schema.ts';
@@ -7,6 +8,12 @@ import { skillExecutions } from './schema.ts';
 const DELETE_BATCH = 1_000;
 
 const isUnfinished = inArray(skillExecutions.status, ['pending', 'running']);
+
+/** The column, and whether it is longer than so many bytes: then it is null, and never leaves the database. */
+function cut(column: typeof skillExecutions.input | typeof skillExecutions.output, maxBytes: number) {
+  const isLong = sql`coalesce(length(cast(${column} as blob)) > ${maxBytes}, 0)`;
+  return { value: sql<JsonValue>`case when ${isLong} then null else ${column} end`.mapWith(column), isLong: isLong.mapWith(Boolean) };
+}
 
 function where({ apiKeyId, skill, status, from, to }: ExecutionFilter): SQL | undefined {
   const nameAndVersion = sql`${skillExecutions.skillName} || '@' || ${skillExecutions.skillVersion}`;
@@ -85,6 +92,22 @@ export function createExecutionRepository(db: Database): ExecutionStore {
     },
 
     list: (filter, limit, offset) => select(filter, limit, offset),
+    async listBrief(filter, limit, maxValueBytes) {
+      const [input, output] = [cut(skillExecutions.input, maxValueBytes), cut(skillExecutions.output, maxValueBytes)];
+      const found = await db
+        .select({
+          execution: { ...getTableColumns(skillExecutions), input: input.value, output: output.value },
+          isLong: { input: input.isLong, output: output.isLong },
+        })
+        .from(skillExecutions)
+        .where(where(filter))
+        .orderBy(desc(skillExecutions.createdAt), desc(skillExecutions.id))
+        .limit(limit);
+      return found.map(({ execution, isLong }) => ({
+        ...execution,
+        omitted: (['input', 'output'] as const).filter((field) => isLong[field]),
+      }));
+    },
     async count(filter) {
       const [counted] = await total(filter);
       return counted?.total ?? 0;

@@ -41,6 +41,9 @@ export interface ExecutionFilter {
   to?: string | undefined;
 }
 
+/** An execution whose input or output is null where it is too long for a list; `omitted` says which. */
+export type ListedExecution = Execution & { omitted: ('input' | 'output')[] };
+
 /** Where executions are kept. Every method rejects with `database_unavailable` when the database cannot be reached. */
 export interface ExecutionStore {
   /**
@@ -60,6 +63,8 @@ export interface ExecutionStore {
   get(id: string, apiKeyId?: string): Promise<Execution | undefined>;
   /** Newest first. */
   list(filter: ExecutionFilter, limit: number, offset: number): Promise<Execution[]>;
+  /** Newest first, without inputs and outputs whose JSON is longer than `maxValueBytes`. */
+  listBrief(filter: ExecutionFilter, limit: number, maxValueBytes: number): Promise<ListedExecution[]>;
   count(filter: ExecutionFilter): Promise<number>;
   listPage(filter: ExecutionFilter, page: number, limit: number): Promise<{ data: Execution[]; total: number }>;
   /** Ends every row whose lease has run out as `error`, "interrupted"; their number. */

@@ -1,14 +1,32 @@
 import * as z from 'zod';
 import { executionBody, toExecutionBody } from '../api/execution-body.ts';
 import { isManagement, ownerOf } from '../api/principal.ts';
-import { jsonObject, plainText } from '../api/schemas.ts';
+import { jsonObject, jsonValue, plainText } from '../api/schemas.ts';
 import { AppError } from '../errors.ts';
+import type { ListedExecution } from '../execution/execution-store.ts';
 import type { JsonObject } from '../json.ts';
 import { callSkill } from './call-skill.ts';
 import { answerOf } from './skill-answer.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 
 const execution = z.strictObject(executionBody.shape);
+
+/** Longest input or output in a list, in bytes of JSON: a list is read by a model, and sent twice. */
+const MAX_LISTED_BYTES = 16 * 1024;
+
+const listedExecution = execution.extend({
+  input: jsonValue.nullable(),
+  omitted: z
+    .array(z.enum(['input', 'output']))
+    .optional()
+    .meta({
+      description: `What is longer than ${MAX_LISTED_BYTES / 1024} KiB of JSON and null here for that; GET /api/skills/executions/:id answers it`,
+    }),
+});
+
+function toListed({ omitted, ...rest }: ListedExecution): JsonObject {
+  return { ...toExecutionBody(rest), ...(omitted.length > 0 && { omitted }) };
+}
 
 /** A key finds what it sees; the management finds every skill by its id, too. */
 async function findSkill({ services, principal, waitUntil }: ToolCall, reference: string) {
@@ -52,14 +70,14 @@ export const listExecutions = defineTool({
   name: 'omniroute_skills_executions',
   title: 'List executions',
   description:
-    'Lists the runs of skills, newest first, with input, output and status. An API key sees its own, the management those of all.',
+    'Lists the runs of skills, newest first, with input, output and status; long inputs and outputs are left out. An API key sees its own, the management those of all.',
   annotations: { readOnlyHint: true, openWorldHint: false },
   scope: 'read:skills',
   input: z.strictObject({ limit: z.int().min(1).max(100).default(50) }),
-  output: z.strictObject({ executions: z.array(execution) }),
+  output: z.strictObject({ executions: z.array(listedExecution) }),
   async run({ limit }, { services, principal }) {
     const filter = isManagement(principal) ? {} : { apiKeyId: ownerOf(principal) };
-    const found = await services.executions.list(filter, limit, 0);
-    return { structured: { executions: found.map(toExecutionBody) } };
+    const found = await services.executions.listBrief(filter, limit, MAX_LISTED_BYTES);
+    return { structured: { executions: found.map(toListed) } };
   },
 });

@@ -216,6 +216,26 @@ describe('reading', () => {
     ]);
   });
 
+  it('leaves out of a brief list what is too long for it, and only that', async () => {
+    const { executions } = await createHistory();
+    await executions.finish('a', { ...outcome, output: { text: 'é'.repeat(50) } });
+    const listed = async (maxValueBytes: number) =>
+      (await executions.listBrief({ skill: 'weather', apiKeyId: 'key-1' }, 50, maxValueBytes)).map(({ id, input, output, omitted }) => [
+        ...[id, input, output, omitted],
+      ]);
+    const whole = await executions.list({ skill: 'weather', apiKeyId: 'key-1' }, 50, 0);
+    expect(await listed(111)).toEqual(whole.map(({ id, input, output }) => [id, input, output, []]));
+    expect(await listed(110)).toEqual([
+      ['b', whole[0]?.input, null, []],
+      ['a', whole[1]?.input, null, ['output']],
+    ]);
+    expect((await listed(1)).map(([, input, , omitted]) => [input, omitted])).toEqual([
+      [null, ['input']],
+      [null, ['input', 'output']],
+    ]);
+    expect(await executions.listBrief({}, 1, 1)).toHaveLength(1);
+  });
+
   it('shows a row to its owner only', async () => {
     const { executions } = await createHistory();
     expect(await executions.get('a', 'key-1')).toMatchObject({ id: 'a' });

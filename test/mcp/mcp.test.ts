@@ -171,6 +171,20 @@ describe('who may do what', () => {
     expect(new Set(owners)).toEqual(new Set([other.id]));
   });
 
+  it('lists executions without inputs and outputs that are too long for a list', async () => {
+    const { id, key } = await mcp.app.createKey();
+    const client = await mcp.connect('present', { key });
+    await client.listTools();
+    const input = { text: 'x'.repeat(16 * 1024 + 1) };
+    for (const each of [{ text: 'short' }, input]) await client.call('omniroute_skills_execute', { skillName: 'echo', input: each });
+    const { content, structuredContent } = await client.call('omniroute_skills_executions');
+    const [long, short] = structuredContent.executions as JsonObject[];
+    expect(long).toMatchObject({ apiKeyId: id, status: 'success', input: null, output: null, omitted: ['input', 'output'] });
+    expect(short).toMatchObject({ input: { text: 'short' }, output: { text: 'short' } });
+    expect(short).not.toHaveProperty('omitted');
+    expect(JSON.parse(content[0]?.text as string)).toEqual(structuredContent);
+  });
+
   it('runs nothing that is off, nor anything while the master switch is off', async () => {
     const id = await mcp.install({ name: 'off' });
     await mcp.app.call(`/api/skills/${id}`, { method: 'PUT', json: { mode: 'off' } });
