@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AdmissionQueue } from '../../sandbox-host/admission-queue.ts';
 import { type ContainerSource, createColdSource } from '../../sandbox-host/container-source.ts';
@@ -12,10 +10,9 @@ import { WarmSource } from '../../sandbox-host/warm-source.ts';
 import type { WarmLimits } from '../../sandbox-host/warm-stocks.ts';
 import { type RunRequest, type RunResult, runRequest } from '../../src/contract/runs.ts';
 import { newRunId, socketPath } from '../support/docker.ts';
+import { docker } from '../support/docker-cli.ts';
 
 const engine = createDockerEngine(socketPath);
-const DOCKER = '/usr/bin/docker';
-const docker = async (...args: string[]) => (await promisify(execFile)(DOCKER, ['-H', `unix://${socketPath}`, ...args])).stdout;
 
 const ALPINE = 'alpine:3.20';
 const JAVASCRIPT = { image: 'node:22-alpine', command: ['node', '-'], stdin: 'console.log(6 * 7)', returnFiles: true };
@@ -104,7 +101,7 @@ describe('containers that wait', () => {
     await run({});
     await run({});
     await settled();
-    const waiting = JSON.parse(await docker('inspect', ...(await containers())));
+    const waiting = JSON.parse(await docker(['inspect', ...(await containers())]));
     const commands = waiting.map(({ Path, Args }: { Path: string; Args: string[] }) => [Path, ...Args.slice(2)].join(' '));
     expect(new Set(commands)).toEqual(new Set(['sh omniroute', 'sh omniroute node -']));
     const request = runRequest.parse({ id: newRunId(), ...JAVASCRIPT });
@@ -113,7 +110,7 @@ describe('containers that wait', () => {
     expect(container.warm).toBe(false);
     for (const [one, owner] of [
       ...waiting.map((one: object) => [one, identity]),
-      [JSON.parse(await docker('inspect', container.containerId))[0], hurried.identity],
+      [JSON.parse(await docker(['inspect', container.containerId]))[0], hurried.identity],
     ]) {
       const id = one.Name.slice('/omniroute-'.length);
       expect(id).toMatch(/^warm-/);
@@ -175,9 +172,9 @@ describe('containers that wait', () => {
   });
 
   it.each([
-    ['dies', (id: string) => docker('kill', id), false],
-    ['is removed', (id: string) => docker('rm', '--force', id), false],
-    ['is paused', (id: string) => docker('pause', id), true],
+    ['dies', (id: string) => docker(['kill', id]), false],
+    ['is removed', (id: string) => docker(['rm', '--force', id]), false],
+    ['is paused', (id: string) => docker(['pause', id]), true],
   ])('are replaced when one %s', async (_, harm, isFoundByCheck) => {
     const { source, run, settled, containers } = createSource();
     source.open();
@@ -210,14 +207,14 @@ describe('containers that wait', () => {
 
   it('are replaced when their image is', async () => {
     const tag = `omniroute-test-warm:${randomUUID().slice(0, 8)}`;
-    await docker('tag', ALPINE, tag);
-    closing.push(() => docker('rmi', tag));
+    await docker(['tag', ALPINE, tag]);
+    closing.push(() => docker(['rmi', tag]));
     const { source, run, settled, containers } = createSource({ minWarm: 0 });
     await run({ image: tag });
     await run({ image: tag });
     await settled();
     const old = await containers();
-    await docker('tag', 'python:3.12-alpine', tag);
+    await docker(['tag', 'python:3.12-alpine', tag]);
     await source.check();
     await vi.waitFor(async () => {
       const { ready, target } = await settled();
