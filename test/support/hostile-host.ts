@@ -1,6 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
 import { SANDBOX_LABEL } from '../../sandbox-host/create-body.ts';
@@ -11,7 +13,7 @@ import { newRunId, socketPath, TEST_SECRET } from './docker.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 import { signedRequest } from './sandbox-request.ts';
 
-export type HostileRun = Omit<RunRequestInput, 'id'>;
+export type HostileRun = Omit<RunRequestInput, 'id'> & { id?: string };
 
 /** A run of each usual kind, so that a container may be waiting for it. */
 export const javascript = (stdin: string, run: Partial<HostileRun> = {}): HostileRun => ({
@@ -35,29 +37,37 @@ async function listContainers(): Promise<Set<string>> {
   return new Set(stdout.trim().split('\n'));
 }
 
-/** The container that a process runs in, the innermost one; undefined for none. */
-const containerOf = (pid: string): string | undefined =>
-  readFileSync(`/proc/${pid}/cgroup`, 'utf8')
-    .match(/[0-9a-f]{64}(?![^\n]*[0-9a-f]{64})/)
-    ?.at(0);
+/** Notes every container that the host makes, from now on. */
+function watchContainers(hostId: string): { made: ReadonlySet<string>; stop(): void } {
+  const filters = ['--filter', `label=${SANDBOX_LABEL}=${hostId}`, '--filter', 'event=create'];
+  const events = spawn(DOCKER, ['-H', `unix://${socketPath}`, 'events', ...filters, '--format', '{{.ID}}'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const made = new Set<string>();
+  createInterface({ input: events.stdout }).on('line', (id) => made.add(id));
+  return { made, stop: () => events.kill() };
+}
 
-/** Processes of containers, without that of the tests themselves if they run in one. */
-function listContainerProcesses(): { pid: string; container: string }[] {
-  const own = containerOf('self');
-  return readdirSync('/proc').flatMap((pid) => {
+/** Processes of containers that exist no more. */
+async function findOrphans(made: ReadonlySet<string>): Promise<{ command: string; container: string }[]> {
+  const processes = readdirSync('/proc').flatMap((pid) => {
     try {
-      const container = /^\d+$/.test(pid) ? containerOf(pid) : undefined;
-      return container === undefined || container === own ? [] : [{ pid, container }];
+      const groups = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cgroup`, 'utf8') : '';
+      const container = groups.match(/[0-9a-f]{64}/g)?.find((id) => made.has(id));
+      return container === undefined ? [] : [{ command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').slice(0, 100), container }];
     } catch {
       // Gone since it was listed.
       return [];
     }
   });
+  const existing = await listContainers();
+  return processes.filter(({ container }) => !existing.has(container));
 }
 
 /** A sandbox-host as a process of its own, that keeps some containers of each usual kind waiting, and what is to hold of it whatever its programs do. */
 export async function startHostileHost(variables: Record<string, string> = {}) {
   const hostId = `test-${randomUUID()}`;
+  const containersMade = watchContainers(hostId);
   const process = await startSandboxProcess({
     SANDBOX_SECRET: TEST_SECRET,
     SANDBOX_HOST_ID: hostId,
@@ -81,17 +91,35 @@ export async function startHostileHost(variables: Record<string, string> = {}) {
     return runResult.parse(JSON.parse(text));
   }
 
+  const listRuns = () => get<{ runs: { id: string }[]; containers: { runId: string }[]; warm: WarmKindCounts[] }>('/v1/runs');
+
   /** Resolves when a container of the image waits. */
   const whenWarm = (image: string) =>
     vi.waitFor(async () => {
-      const { warm } = await get<{ warm: WarmKindCounts[] }>('/v1/runs');
+      const { warm } = await listRuns();
       if (!warm.some((kind) => kind.image === image && kind.ready > 0)) throw new Error(`No container of ${image} waits`);
     }, within);
 
+  /** Starts a run when a container waits; resolves when the run has one, or is over. */
+  async function startWarm(request: HostileRun): Promise<{ running: Promise<RunResult> }> {
+    await whenWarm(request.image);
+    const id = newRunId();
+    let isOver = false;
+    const running = run({ ...request, id }).finally(() => {
+      isOver = true;
+    });
+    running.catch(() => undefined);
+    while (!isOver && !(await listRuns()).containers.some(({ runId }) => runId === id)) await delay(10);
+    return { running };
+  }
+
+  let lastStart: Promise<unknown> = Promise.resolve();
+  /** One after the other looks for a container that waits, so that none is taken from under another. */
   async function runWarm(request: HostileRun): Promise<RunResult> {
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      await whenWarm(request.image);
-      const result = await run(request);
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      const started = lastStart.then(() => startWarm(request));
+      lastStart = started.catch(() => undefined);
+      const result = await (await started).running;
       if (result.warm) return result;
     }
     throw new Error('No container was waiting');
@@ -113,12 +141,11 @@ export async function startHostileHost(variables: Record<string, string> = {}) {
       const next = await run(shell('echo "$((6 * 7))"; ls -A /workspace /tmp /dev/shm'));
       expect(next).toMatchObject({ exitCode: 0, stdout: '42\n/dev/shm:\n\n/tmp:\n\n/workspace:\n', stderr: '', killed: false });
       await vi.waitFor(async () => {
-        const { runs, containers } = await get<{ runs: { id: string }[]; containers: { runId: string }[] }>('/v1/runs');
+        const { runs, containers } = await listRuns();
         const left = [...runs.map(({ id }) => id), ...containers.map(({ runId }) => runId)];
         expect(left.filter((id) => after.some((result) => result.id === id))).toEqual([]);
-        const processes = listContainerProcesses();
-        const existing = await listContainers();
-        expect(processes.filter(({ container }) => !existing.has(container))).toEqual([]);
+        expect(containersMade.made.size).toBeGreaterThan(0);
+        expect(await findOrphans(containersMade.made)).toEqual([]);
       }, within);
     },
     /** Bytes of memory that the host's process has, and its open files. */
@@ -128,6 +155,7 @@ export async function startHostileHost(variables: Record<string, string> = {}) {
     }),
     /** Stops the host; resolves with the containers that are left. */
     async stop(): Promise<string[]> {
+      containersMade.stop();
       process.signal('SIGTERM');
       process.signal('SIGTERM');
       expect(await process.exited).toBe(0);
