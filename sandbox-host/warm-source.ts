@@ -51,6 +51,7 @@ export class WarmSource implements ContainerSource {
   #lastTakeAt = Number.NEGATIVE_INFINITY;
   #lacksSince: number | undefined;
   #isRetired = false;
+  #isChecking = false;
   #checks: NodeJS.Timeout | undefined;
   #pumping: NodeJS.Timeout | undefined;
 
@@ -71,7 +72,7 @@ export class WarmSource implements ContainerSource {
   /** Has the usual kinds wait from now on. */
   open(): void {
     this.#stocks.addUsual(this.#parts.images);
-    this.#checks = setInterval(() => void this.check(), CHECK_MS).unref();
+    this.#checks = setInterval(() => void this.#checkInTurn(), CHECK_MS).unref();
     this.#pump();
   }
 
@@ -116,6 +117,14 @@ export class WarmSource implements ContainerSource {
       log('warn', 'sandbox.warm.check_failed', { reason: error instanceof Error ? error.message : 'unknown' });
     }
     this.#pump();
+  }
+
+  /** Leaves a check out while Docker has not answered the one before. */
+  async #checkInTurn(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    await this.check();
+    this.#isChecking = false;
   }
 
   /** Starts what has to be started, as far as there is room. */

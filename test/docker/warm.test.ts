@@ -37,12 +37,12 @@ const runnerOf = (source: ContainerSource) => {
 };
 
 /** A source of warm containers on the real Docker, on a clock that a test can turn on. */
-function createSource(limits: Partial<WarmLimits> = {}) {
+function createSource(limits: Partial<WarmLimits> = {}, itsEngine = engine) {
   const identity = { hostId: `test-${randomUUID()}`, bootId: randomUUID() };
   const log: object[] = [];
   const clock = { aheadMs: 0 };
   const source = new WarmSource({
-    engine,
+    engine: itsEngine,
     identity,
     limits: { minWarm: 1, maxWarm: 8, maxWarmAgeMs: 600_000, isNetworkWarm: false, ...limits },
     images: [ALPINE],
@@ -202,6 +202,23 @@ describe('containers that wait', () => {
     await vi.waitFor(async () => {
       expect(await containers()).toHaveLength(1);
       expect(await containers()).not.toContain(old);
+    }, within);
+  });
+
+  it('are not checked anew while Docker has not answered the last check', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    closing.push(async () => vi.useRealTimers());
+    const answers: (() => void)[] = [];
+    const listByLabel = (label: string) => new Promise<void>((resolve) => answers.push(resolve)).then(() => engine.listByLabel(label));
+    const { source, settled } = createSource({}, { ...engine, listByLabel });
+    source.open();
+    await settled();
+    vi.advanceTimersByTime(60_000);
+    expect(answers).toHaveLength(1);
+    answers.pop()?.();
+    await vi.waitFor(() => {
+      vi.advanceTimersByTime(10_000);
+      expect(answers).toHaveLength(1);
     }, within);
   });
 
