@@ -40,6 +40,15 @@ export function createApprovalRepository(db: Database): ApprovalStore {
   return {
     get,
 
+    async stateOf(id, apiKeyId) {
+      const { status, expiresAt, executionId } = columns;
+      const [state] = await db
+        .select({ id: columns.id, status, expiresAt, executionId })
+        .from(approvals)
+        .where(and(eq(approvals.id, id), ownedBy(apiKeyId)));
+      return state;
+    },
+
     async findDecision({ apiKeyId, skillId, inputSha256, requestId, callId }, now) {
       const isDecided = and(inArray(approvals.status, ['approved', 'denied']), gt(approvals.expiresAt, now.toISOString()));
       const ranUnderThisClaim = and(

@@ -3,7 +3,7 @@ import { type ExecutionFilter, type ExecutionStore, INTERRUPTED } from '../execu
 import type { JsonValue } from '../json.ts';
 import type { Database } from './client.ts';
 import { createExecutionClaims } from './execution-claims.ts';
-import { skillExecutions } from './schema.ts';
+import { approvals, skillExecutions } from './schema.ts';
 
 const DELETE_BATCH = 1_000;
 
@@ -89,6 +89,23 @@ export function createExecutionRepository(db: Database): ExecutionStore {
         .from(skillExecutions)
         .where(and(eq(skillExecutions.id, id), owned));
       return execution;
+    },
+
+    async statusOf(id) {
+      const [found] = await db.select({ status: skillExecutions.status }).from(skillExecutions).where(eq(skillExecutions.id, id));
+      return found?.status;
+    },
+
+    async findUnfinished(apiKeyId, callId) {
+      const { id, attempts, sandboxId, createdAt, startedAt, leaseExpiresAt } = getTableColumns(skillExecutions);
+      const [found] = await db
+        .select({ id, attempts, sandboxId, createdAt, startedAt, leaseExpiresAt, approvalId: approvals.id })
+        .from(skillExecutions)
+        .leftJoin(approvals, and(eq(approvals.executionId, id), eq(approvals.status, 'pending')))
+        .where(and(eq(skillExecutions.apiKeyId, apiKeyId), eq(skillExecutions.callId, callId), isUnfinished))
+        .orderBy(desc(createdAt), desc(id))
+        .limit(1);
+      return found;
     },
 
     list: (filter, limit, offset) => select(filter, limit, offset),

@@ -11,6 +11,9 @@ export interface DecisionQuery {
   callId: string;
 }
 
+/** How an approval stands, without the input that it is for. */
+export type ApprovalState = Pick<Approval, 'id' | 'status' | 'expiresAt' | 'executionId'>;
+
 export interface ApprovalFilter {
   apiKeyId?: string;
   status?: ApprovalStatus;
@@ -26,6 +29,8 @@ export interface ApprovalStore {
    */
   decide(id: string, decision: 'approved' | 'denied', now: Date, apiKeyId?: string): Promise<Approval>;
   get(id: string, apiKeyId?: string): Promise<Approval | undefined>;
+  /** For those who ask again and again. */
+  stateOf(id: string, apiKeyId: string): Promise<ApprovalState | undefined>;
   /** Newest first. */
   listPage(filter: ApprovalFilter, page: number, limit: number): Promise<{ data: Approval[]; total: number }>;
   /** Ends what nobody used in time, together with the parked executions; the number of approvals. */

@@ -44,6 +44,12 @@ export interface ExecutionFilter {
 /** An execution whose input or output is null where it is too long for a list; `omitted` says which. */
 export type ListedExecution = Execution & { omitted: ('input' | 'output')[] };
 
+/** A call that has not ended: what it takes to end it, without its input. */
+export interface UnfinishedCall extends Pick<Execution, 'id' | 'attempts' | 'sandboxId' | 'createdAt' | 'startedAt' | 'leaseExpiresAt'> {
+  /** The approval that a person has yet to decide; null when it waits for nobody. */
+  approvalId: string | null;
+}
+
 /** Where executions are kept. Every method rejects with `database_unavailable` when the database cannot be reached. */
 export interface ExecutionStore {
   /**
@@ -61,6 +67,10 @@ export interface ExecutionStore {
   /** Ends a row whose lease has run out, and gives the row as it is then. */
   interrupt(id: string, now: Date): Promise<Execution | undefined>;
   get(id: string, apiKeyId?: string): Promise<Execution | undefined>;
+  /** For those who ask again and again. */
+  statusOf(id: string): Promise<ExecutionStatus | undefined>;
+  /** The newest call of this id that has not ended. */
+  findUnfinished(apiKeyId: string, callId: string): Promise<UnfinishedCall | undefined>;
   /** Newest first. */
   list(filter: ExecutionFilter, limit: number, offset: number): Promise<Execution[]>;
   /** Newest first, without inputs and outputs whose JSON is longer than `maxValueBytes`. */

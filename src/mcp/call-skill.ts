@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { Approval } from '../execution/approval.ts';
-import { DECLINED } from '../execution/approval-store.ts';
+import { type ApprovalState, DECLINED } from '../execution/approval-store.ts';
 import type { Execution } from '../execution/execution.ts';
 import { APPROVAL_EXPIRED } from '../execution/execution-store.ts';
 import type { ExecuteContext } from '../execution/executor.ts';
@@ -91,24 +90,24 @@ export async function callSkill(skill: Skill, input: JsonObject, sessionId: stri
   }
 
   /** What is left of a call that a person has declined. */
-  async function declined({ executionId }: Approval): Promise<SkillCallResult> {
+  async function declined({ executionId }: ApprovalState): Promise<SkillCallResult> {
     const execution = executionId === null ? undefined : await executions.get(executionId, apiKeyId);
     if (execution === undefined) throw new AppError('conflict', DECLINED);
     return { kind: 'ended', execution };
   }
 
-  async function settle(approval: Approval): Promise<SkillCallResult> {
+  async function settle(approval: ApprovalState): Promise<SkillCallResult> {
     if (approval.status === 'denied') return declined(approval);
     if (approval.status === 'expired' || approval.status === 'pending') throw new AppError('conflict', APPROVAL_EXPIRED);
     return run(approval.id);
   }
 
   /** The database is where the answer arrives, whichever isolate it comes to. */
-  async function awaitDecision({ approvalId }: Question): Promise<Approval> {
+  async function awaitDecision({ approvalId }: Question): Promise<ApprovalState> {
     for (let delayMs = FIRST_LOOK_MS; ; delayMs = Math.min(delayMs * 1.25, LONGEST_LOOK_MS)) {
       await sleep(delayMs, signal);
       signal.throwIfAborted();
-      const approval = await approvals.get(approvalId, apiKeyId);
+      const approval = await approvals.stateOf(approvalId, apiKeyId);
       if (approval === undefined) throw new AppError('not_found', `No approval with id ${approvalId}`);
       if (approval.status !== 'pending' || Date.parse(approval.expiresAt) <= now()) return approval;
     }
@@ -129,7 +128,7 @@ export async function callSkill(skill: Skill, input: JsonObject, sessionId: stri
   }
 
   /** Uses up what a person has decided before; an identical call may have been quicker, then this one is decided anew. */
-  async function useDecision(decision: Approval): Promise<SkillCallResult> {
+  async function useDecision(decision: ApprovalState): Promise<SkillCallResult> {
     try {
       return await settle(decision);
     } catch (error) {

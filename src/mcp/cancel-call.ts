@@ -3,8 +3,6 @@ import type { ExecutionStore } from '../execution/execution-store.ts';
 import { sleep } from '../execution/sleep.ts';
 import type { Services } from '../services.ts';
 
-/** Unfinished calls of one owner among which the cancelled one is looked for. */
-const MAX_UNFINISHED = 200;
 const CHECK_MS = 1_000;
 const CANCELLED = 'Cancelled: the client asked for it';
 
@@ -14,20 +12,15 @@ const CANCELLED = 'Cancelled: the client asked for it';
  */
 export async function cancelCall(services: Services, apiKeyId: string, callId: string): Promise<void> {
   const { executions, approvals, now } = services;
-  const lists = await Promise.all(
-    (['running', 'pending'] as const).map((status) => executions.list({ apiKeyId, status }, MAX_UNFINISHED, 0)),
-  );
-  const execution = lists.flat().find((each) => each.callId === callId);
-  if (execution === undefined) return;
+  const call = await executions.findUnfinished(apiKeyId, callId);
+  if (call === undefined) return;
   const ended = new Date(now());
-  if (execution.leaseExpiresAt === null) {
-    const { data } = await approvals.listPage({ apiKeyId, status: 'pending' }, 1, MAX_UNFINISHED);
-    const approval = data.find((each) => each.executionId === execution.id);
-    if (approval) await approvals.decide(approval.id, 'denied', ended, apiKeyId);
+  const { id, attempts, sandboxId, startedAt, createdAt, leaseExpiresAt, approvalId } = call;
+  if (leaseExpiresAt === null) {
+    if (approvalId !== null) await approvals.decide(approvalId, 'denied', ended, apiKeyId);
     return;
   }
-  const { attempts, sandboxId, startedAt, createdAt } = execution;
-  await executions.finish(execution.id, {
+  await executions.finish(id, {
     status: 'error',
     output: null,
     errorMessage: CANCELLED,
@@ -42,14 +35,14 @@ export async function cancelCall(services: Services, apiKeyId: string, callId: s
 /** Calls `abort` when the execution is ended by somebody else; until `signal` fires. */
 export async function abortWhenEnded(
   executionId: string,
-  executions: Pick<ExecutionStore, 'get'>,
+  executions: Pick<ExecutionStore, 'statusOf'>,
   { signal, abort }: { signal: AbortSignal; abort(): void },
 ): Promise<void> {
   while (!signal.aborted) {
     await sleep(CHECK_MS, signal);
     if (signal.aborted) return;
     // A database that fails does not stop a run.
-    const execution = await executions.get(executionId).catch(() => undefined);
-    if (execution !== undefined && isFinished(execution)) return abort();
+    const status = await executions.statusOf(executionId).catch(() => undefined);
+    if (status !== undefined && isFinished({ status })) return abort();
   }
 }

@@ -236,6 +236,28 @@ describe('reading', () => {
     expect(await executions.listBrief({}, 1, 1)).toHaveLength(1);
   });
 
+  it('finds the newest call of an id that has not ended, among any number of others', async () => {
+    const { executions, row } = await createRepository();
+    const others = Array.from({ length: 210 }, (_, index) => executions.claim(row(`other-${index}`, { createdMs: 10 + index })));
+    await Promise.all(others);
+    for (const [id, createdMs] of [
+      ['ended', 3],
+      ['old', 1],
+      ['new', 2],
+    ] as const) {
+      await executions.claim({ ...row(id, { callId: 'call', createdMs }), requestId: id });
+    }
+    await executions.claim({ ...row('foreign', { callId: 'call', createdMs: 4, apiKeyId: 'key-2' }) });
+    await executions.finish('ended', outcome);
+    expect(await executions.findUnfinished('key-1', 'call')).toEqual({
+      ...{ id: 'new', attempts: 0, sandboxId: null, createdAt: at(2), startedAt: null, leaseExpiresAt: at(1_000), approvalId: null },
+    });
+    expect(await executions.findUnfinished('key-1', 'nothing')).toBeUndefined();
+    expect([await executions.statusOf('new'), await executions.statusOf('ended'), await executions.statusOf('x')]).toEqual([
+      ...['pending', 'success', undefined],
+    ]);
+  });
+
   it('shows a row to its owner only', async () => {
     const { executions } = await createHistory();
     expect(await executions.get('a', 'key-1')).toMatchObject({ id: 'a' });

@@ -169,6 +169,30 @@ describe('a question within a stream', () => {
     expect(await readUntil('"status":"error"')).toContain('The user declined');
   });
 
+  it('is declined by a cancellation even when hundreds of calls wait beside it', async () => {
+    const { readUntil } = await ask(10);
+    const { approvals: store, executor, skills } = mcp.app.services;
+    const skill = (await skills.listVisible(mcp.app.key.id)).find(({ name }) => name === 'careful');
+    if (skill === undefined) throw new Error('The skill is missing');
+    const parkOne = () => {
+      const id = crypto.randomUUID();
+      const context = {
+        apiKeyId: mcp.app.key.id,
+        sessionId: null,
+        requestId: id,
+        callId: id,
+        logId: id,
+        signal: AbortSignal.timeout(60_000),
+      };
+      return executor.park(skill, newCall().input, context);
+    };
+    const parked = await Promise.all(Array.from({ length: 201 }, parkOne));
+    await mcp.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 10 } }, { headers: session });
+    expect(await readUntil('"status":"error"')).toContain('The user declined');
+    const last = parked[0]?.approvalId as string;
+    expect((await store.get(last, mcp.app.key.id))?.status).toBe('pending');
+  });
+
   it('may still be decided when the client has left, and then runs with the next call', async () => {
     const before = runs;
     const { cancel } = await ask();

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/json.ts';
 import { createMcpApp, type McpApp } from '../support/mcp-app.ts';
@@ -106,6 +105,7 @@ describe('a long call', () => {
   it('goes on when a client of another session, or of another key, cancels one of the same id', async () => {
     const session = { 'mcp-session-id': crypto.randomUUID() };
     const runs = started;
+    const looks = vi.spyOn(mcp.app.services.executions, 'statusOf');
     const response = await mcp.app.request('/mcp', { as: mcp.app.key.key, json: message, headers: { ...headers, ...session } });
     await startedAfter(runs);
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
@@ -113,7 +113,10 @@ describe('a long call', () => {
     await mcp.post(cancel, { headers: { 'mcp-session-id': crypto.randomUUID() } });
     await mcp.post(cancel, { headers: session, as: other.key });
     await mcp.post(cancel);
-    await wait(1_500);
+    // The second of two looks begins after the first, and so after the cancellations, has had its effect.
+    const before = looks.mock.calls.length;
+    await until(() => expect(looks.mock.calls.length).toBeGreaterThan(before + 1));
+    looks.mockRestore();
     finish();
     expect(await response.text()).toContain('"done":true');
   });
