@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { EXECUTION_STATUSES, type Execution } from '../execution/execution.ts';
+import type { ListedExecution } from '../execution/execution-store.ts';
 import { jsonValue } from './schemas.ts';
 
 /** What callers see of an execution: not where it ran, nor its lease. */
@@ -27,3 +28,24 @@ export const executionBody = z
     finishedAt: z.string().nullable(),
   } satisfies Record<keyof ReturnType<typeof toExecutionBody>, z.ZodType>)
   .meta({ id: 'Execution' });
+
+/** Longest input and output in a list, as JSON: a page of them has to fit an isolate's memory. */
+export const MAX_LISTED_VALUE_BYTES = 16_384;
+
+export const toListedBody = ({ omitted, ...execution }: ListedExecution) => ({
+  ...toExecutionBody(execution),
+  ...(omitted.length > 0 && { omitted }),
+});
+
+/** An execution as a list answers it. */
+export const listedExecutionBody = executionBody
+  .extend({
+    input: jsonValue.nullable(),
+    omitted: z
+      .array(z.enum(['input', 'output']))
+      .optional()
+      .meta({
+        description: `What is longer than ${MAX_LISTED_VALUE_BYTES / 1024} KiB of JSON and null here for that; GET /api/skills/executions/:id answers it`,
+      }),
+  })
+  .meta({ id: 'ListedExecution' });

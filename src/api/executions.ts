@@ -10,7 +10,7 @@ import type { AppEnv } from './app-env.ts';
 import { requireScope } from './auth.ts';
 import { readClientId } from './client-id.ts';
 import { describeRoute } from './describe-route.ts';
-import { executionBody, toExecutionBody } from './execution-body.ts';
+import { executionBody, listedExecutionBody, MAX_LISTED_VALUE_BYTES, toExecutionBody, toListedBody } from './execution-body.ts';
 import { createExecutionStream } from './execution-stream.ts';
 import { isManagement, ownerOf, type Principal } from './principal.ts';
 import { locationOf } from './request-location.ts';
@@ -44,8 +44,8 @@ const describe = {
   list: describeRoute({
     tag: 'Executions',
     summary: 'Executions, newest first',
-    description: 'An API key sees its own.',
-    answers: { 200: listSchema(executionBody) },
+    description: 'An API key sees its own. Inputs and outputs longer than 16 KiB are left out: each execution by itself has them.',
+    answers: { 200: listSchema(listedExecutionBody) },
   }),
   read: describeRoute({ tag: 'Executions', summary: 'One execution', answers: { 200: executionBody }, errors: ['execution_not_found'] }),
   start: describeRoute({
@@ -83,8 +83,14 @@ export const executions = new Hono<AppEnv>()
     if (owner !== undefined && filter.apiKeyId !== undefined && filter.apiKeyId !== owner) {
       throw new AppError('forbidden', 'An API key sees its own executions only');
     }
-    const { data, total } = await c.var.services.executions.listPage({ ...filter, apiKeyId: owner ?? filter.apiKeyId }, page, limit);
-    return c.json(listBody(data.map(toExecutionBody), total, { page, limit }));
+    const { executions } = c.var.services;
+    const { data, total } = await executions.listPage(
+      { ...filter, apiKeyId: owner ?? filter.apiKeyId },
+      page,
+      limit,
+      MAX_LISTED_VALUE_BYTES,
+    );
+    return c.json(listBody(data.map(toListedBody), total, { page, limit }));
   })
   .get('/:id', describe.read, requireScope('read:skills'), async (c) => {
     const id = c.req.param('id');

@@ -1,5 +1,5 @@
 import { and, count, desc, eq, getTableColumns, gte, inArray, lt, lte, not, or, type SQL, sql } from 'drizzle-orm';
-import { type ExecutionFilter, type ExecutionStore, INTERRUPTED } from '../execution/execution-store.ts';
+import { type ExecutionFilter, type ExecutionStore, INTERRUPTED, type ListedExecution } from '../execution/execution-store.ts';
 import type { JsonValue } from '../json.ts';
 import type { Database } from './client.ts';
 import { createExecutionClaims } from './execution-claims.ts';
@@ -46,6 +46,24 @@ export function createExecutionRepository(db: Database): ExecutionStore {
       .orderBy(desc(skillExecutions.createdAt), desc(skillExecutions.id))
       .limit(limit)
       .offset(offset);
+  function selectBrief(filter: ExecutionFilter, limit: number, offset: number, maxValueBytes: number) {
+    const [input, output] = [cut(skillExecutions.input, maxValueBytes), cut(skillExecutions.output, maxValueBytes)];
+    return db
+      .select({
+        execution: { ...getTableColumns(skillExecutions), input: input.value, output: output.value },
+        isLong: { input: input.isLong, output: output.isLong },
+      })
+      .from(skillExecutions)
+      .where(where(filter))
+      .orderBy(desc(skillExecutions.createdAt), desc(skillExecutions.id))
+      .limit(limit)
+      .offset(offset);
+  }
+  type Brief = Awaited<ReturnType<typeof selectBrief>>[number];
+  const toListed = ({ execution, isLong }: Brief): ListedExecution => ({
+    ...execution,
+    omitted: (['input', 'output'] as const).filter((field) => isLong[field]),
+  });
   const total = (filter: ExecutionFilter) => db.select({ total: count() }).from(skillExecutions).where(where(filter));
 
   return {
@@ -109,29 +127,14 @@ export function createExecutionRepository(db: Database): ExecutionStore {
     },
 
     list: (filter, limit, offset) => select(filter, limit, offset),
-    async listBrief(filter, limit, maxValueBytes) {
-      const [input, output] = [cut(skillExecutions.input, maxValueBytes), cut(skillExecutions.output, maxValueBytes)];
-      const found = await db
-        .select({
-          execution: { ...getTableColumns(skillExecutions), input: input.value, output: output.value },
-          isLong: { input: input.isLong, output: output.isLong },
-        })
-        .from(skillExecutions)
-        .where(where(filter))
-        .orderBy(desc(skillExecutions.createdAt), desc(skillExecutions.id))
-        .limit(limit);
-      return found.map(({ execution, isLong }) => ({
-        ...execution,
-        omitted: (['input', 'output'] as const).filter((field) => isLong[field]),
-      }));
-    },
+    listBrief: async (filter, limit, maxValueBytes) => (await selectBrief(filter, limit, 0, maxValueBytes)).map(toListed),
     async count(filter) {
       const [counted] = await total(filter);
       return counted?.total ?? 0;
     },
-    async listPage(filter, page, limit) {
-      const [data, [counted]] = await db.batch([select(filter, limit, (page - 1) * limit), total(filter)]);
-      return { data, total: counted?.total ?? 0 };
+    async listPage(filter, page, limit, maxValueBytes) {
+      const [found, [counted]] = await db.batch([selectBrief(filter, limit, (page - 1) * limit, maxValueBytes), total(filter)]);
+      return { data: found.map(toListed), total: counted?.total ?? 0 };
     },
 
     async deleteOlderThan(cutoff) {

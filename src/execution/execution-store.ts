@@ -76,7 +76,13 @@ export interface ExecutionStore {
   /** Newest first, without inputs and outputs whose JSON is longer than `maxValueBytes`. */
   listBrief(filter: ExecutionFilter, limit: number, maxValueBytes: number): Promise<ListedExecution[]>;
   count(filter: ExecutionFilter): Promise<number>;
-  listPage(filter: ExecutionFilter, page: number, limit: number): Promise<{ data: Execution[]; total: number }>;
+  /** As `listBrief`. */
+  listPage(
+    filter: ExecutionFilter,
+    page: number,
+    limit: number,
+    maxValueBytes: number,
+  ): Promise<{ data: ListedExecution[]; total: number }>;
   /** Ends every row whose lease has run out as `error`, "interrupted"; their number. */
   recoverLeases(now: Date): Promise<number>;
   /** The number of rows that went; unfinished ones stay. */

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { executionBody, toExecutionBody } from '../api/execution-body.ts';
+import { executionBody, listedExecutionBody, MAX_LISTED_VALUE_BYTES, toExecutionBody, toListedBody } from '../api/execution-body.ts';
 import { isManagement, ownerOf } from '../api/principal.ts';
-import { jsonObject, jsonValue, plainText } from '../api/schemas.ts';
+import { jsonObject, plainText } from '../api/schemas.ts';
 import { AppError } from '../errors.ts';
-import type { ListedExecution } from '../execution/execution-store.ts';
 import type { JsonObject } from '../json.ts';
 import { callSkill } from './call-skill.ts';
 import { answerOf } from './skill-answer.ts';
@@ -11,22 +10,7 @@ import { defineTool, type ToolCall } from './tool.ts';
 
 const execution = z.strictObject(executionBody.shape);
 
-/** Longest input or output in a list, in bytes of JSON: a list is read by a model, and sent twice. */
-const MAX_LISTED_BYTES = 16 * 1024;
-
-const listedExecution = execution.extend({
-  input: jsonValue.nullable(),
-  omitted: z
-    .array(z.enum(['input', 'output']))
-    .optional()
-    .meta({
-      description: `What is longer than ${MAX_LISTED_BYTES / 1024} KiB of JSON and null here for that; GET /api/skills/executions/:id answers it`,
-    }),
-});
-
-function toListed({ omitted, ...rest }: ListedExecution): JsonObject {
-  return { ...toExecutionBody(rest), ...(omitted.length > 0 && { omitted }) };
-}
+const listedExecution = z.strictObject(listedExecutionBody.shape);
 
 /** A key finds what it sees; the management finds every skill by its id, too. */
 async function findSkill({ services, principal, waitUntil }: ToolCall, reference: string) {
@@ -77,7 +61,7 @@ export const listExecutions = defineTool({
   output: z.strictObject({ executions: z.array(listedExecution) }),
   async run({ limit }, { services, principal }) {
     const filter = isManagement(principal) ? {} : { apiKeyId: ownerOf(principal) };
-    const found = await services.executions.listBrief(filter, limit, MAX_LISTED_BYTES);
-    return { structured: { executions: found.map(toListed) } };
+    const found = await services.executions.listBrief(filter, limit, MAX_LISTED_VALUE_BYTES);
+    return { structured: { executions: found.map(toListedBody) } };
   },
 });

@@ -281,6 +281,15 @@ describe('GET /api/skills/executions', () => {
     expect((await list('from=2020-01-01T00:00:00%2B02:00&to=2020-01-01T00:00:00Z')).body.total).toBe(0);
   });
 
+  it('leaves out inputs and outputs that are long', async () => {
+    const text = 'a'.repeat(20_000);
+    const { id } = (await run({ skillName: 'echo', input: { text } })).execution;
+    const { body } = await list('limit=1');
+    expect(body.data).toEqual([expect.objectContaining({ id, input: null, output: null, omitted: ['input', 'output'] })]);
+    const { body: whole } = await app.call(`${PATH}/${id}`, { as: app.key.key });
+    expect(whole.input).toEqual({ text });
+  });
+
   it('pages', async () => {
     const { body: whole } = await list('limit=200');
     const { body } = await list('page=2&limit=3');

@@ -206,7 +206,7 @@ describe('reading', () => {
   it('pages with the total', async () => {
     const { executions } = await createHistory();
     const page = async (number: number) => {
-      const { data, total } = await executions.listPage({ apiKeyId: 'key-1' }, number, 2);
+      const { data, total } = await executions.listPage({ apiKeyId: 'key-1' }, number, 2, 1_000);
       return [data.map(({ id }) => id).join(''), total];
     };
     expect([await page(1), await page(2), await page(3)]).toEqual([
