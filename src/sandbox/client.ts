@@ -57,6 +57,9 @@ export interface SandboxClient extends Sandbox, Browser {
 
 const PROBE_TIMEOUT_MS = 1_000;
 const KILL_TIMEOUT_MS = 2_000;
+/** While a host has a run of ours it is asked this often whether it is there; after so many questions without an answer it is given up. */
+const WATCH_INTERVAL_MS = 2_000;
+const MAX_UNANSWERED = 3;
 /** What a run may take on top of its own timeout: its wait for a place and the container's start. */
 const OVERHEAD_MS = 60_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -148,6 +151,17 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
     }
   }
 
+  /** Aborts when the host answers nothing any more, though its connections stand: it hangs. `stop` ends the watch. */
+  function watch(host: KnownHost): { hung: AbortSignal; stop(): void } {
+    const controller = new AbortController();
+    let unanswered = 0;
+    const timer = setInterval(async () => {
+      unanswered = (await isWell(host, HEALTH_PATH)) ? 0 : unanswered + 1;
+      if (unanswered >= MAX_UNANSWERED) controller.abort();
+    }, WATCH_INTERVAL_MS);
+    return { hung: controller.signal, stop: () => clearInterval(timer) };
+  }
+
   async function kill(host: KnownHost, id: string): Promise<void> {
     try {
       const signal = AbortSignal.timeout(KILL_TIMEOUT_MS);
@@ -182,7 +196,8 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
   /** Asks one host, a second time when the connection breaks: the same id gets the run that may have begun there. */
   async function ask<Result>(host: KnownHost, call: HostCall<Result>, signal: AbortSignal): Promise<Result> {
     const deadline = AbortSignal.timeout(call.timeoutMs + OVERHEAD_MS);
-    const either = AbortSignal.any([signal, deadline]);
+    const { hung, stop } = watch(host);
+    const either = AbortSignal.any([signal, deadline, hung]);
     const isOurs = (error: unknown) => error instanceof SkillError || error instanceof TryNextHost || either.aborted;
     const path = call.once ? inLife(call.path, host.life) : call.path;
     host.inFlight += 1;
@@ -198,9 +213,11 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
       });
     } catch (error) {
       if (!either.aborted) throw isOurs(error) ? error : new TryNextHost();
+      if (hung.aborted && !signal.aborted) throw new TryNextHost();
       await kill(host, call.id);
       throw signal.aborted ? cancelled() : new SkillError('The sandbox host did not answer in time');
     } finally {
+      stop();
       host.inFlight -= 1;
     }
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { HostError } from '../../sandbox-host/host-error.ts';
 import type { StartRun } from '../../sandbox-host/run-registry.ts';
-import type { HostErrorCode, RunRequestInput } from '../../src/contract/runs.ts';
+import type { HostErrorCode, RunRequestInput, RunResult } from '../../src/contract/runs.ts';
 import { createSandboxClient, type SandboxClientOptions } from '../../src/sandbox/client.ts';
 import { SkillError } from '../../src/skills/define.ts';
 import { createTestServer, resultOf, SERVER_SECRET } from '../support/sandbox-server.ts';
@@ -98,7 +98,7 @@ describe('run', () => {
     expect((await client.run(run, never)).stdout).toBe('us');
   });
 
-  it.each<HostErrorCode>(['queue_full', 'draining', 'docker_unavailable', 'image_missing'])(
+  it.each<HostErrorCode>(['queue_full', 'draining', 'docker_unavailable', 'image_missing', 'clock_skew'])(
     'goes on to the next host after %s, with the same id',
     async (code) => {
       const ids: string[] = [];
@@ -354,6 +354,14 @@ describe('run', () => {
     expect(failure).toMatchObject({ message: 'All sandbox hosts are busy', beforeRun: true });
   });
 
+  it('says that the clocks differ where every host finds so, and leaves such hosts out', async () => {
+    const { client, journal } = createNetwork({ one: failing('clock_skew') });
+    const message = 'The clocks of the gateway and of the sandbox host differ too much';
+    await expect(client.run(run, never)).rejects.toMatchObject({ message, beforeRun: true });
+    expect(journal).toEqual(['POST one/v1/runs']);
+    expect((await client.inspect())[0]?.hosts[0]).toMatchObject({ lastFailure: { reason: 'clock_skew' } });
+  });
+
   it('says which image is on no host', async () => {
     const { client } = createNetwork({ one: failing('image_missing'), two: unreachable });
     await expect(client.run(run, never)).rejects.toMatchObject({ message: 'Sandbox image is not installed: alpine:3.20', beforeRun: true });
@@ -453,6 +461,28 @@ describe('a host that takes a run and never answers', () => {
     vi.restoreAllMocks();
     expect(asked[0]).toBe(65_000);
     expect(journal).toEqual(['POST one/v1/runs', 'DELETE one/v1/runs/run-1']);
+  });
+
+  it('is given up for another, and left out, when it does not say either that it is there', async () => {
+    const timeout = AbortSignal.timeout;
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms === 1_000 ? 1 : ms));
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const hung: Handler = (_, init) =>
+      new Promise((_resolve, reject) => init.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+    const { client, journal } = createNetwork({ one: hung, two: answering('two') });
+    let result: RunResult | undefined;
+    const running = client.run(run, never).then((answer) => {
+      result = answer;
+    });
+    for (let looks = 0; result === undefined && looks < 100; looks++) {
+      await vi.advanceTimersByTimeAsync(2_000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    vi.useRealTimers();
+    await running;
+    vi.restoreAllMocks();
+    expect(result?.stdout).toBe('two');
+    expect(journal.filter((asked) => asked.startsWith('POST'))).toEqual(['POST one/v1/runs', 'POST two/v1/runs']);
   });
 });
 
