@@ -1,4 +1,4 @@
-import { jwtVerify } from 'jose';
+import { errors, jwtVerify } from 'jose';
 import { bodyDigest, requestClaims, TOKEN_AUDIENCE, TOKEN_LIFETIME_SECONDS } from '../src/contract/request-token.ts';
 import { HostError } from './host-error.ts';
 
@@ -13,7 +13,19 @@ export interface SignedRequest {
 /** How far the clocks of gateway and host may be apart. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** Checks that a request was signed with the secret, for this method, path and body, a moment ago, and that it has not been here before. Rejects with `unauthorized`. */
+/** What the caller is told whose token jose refuses. Only a token that was signed with the secret has a time to tell. */
+function refusalOf(cause: unknown, nowMs: number): HostError {
+  const isClaim = cause instanceof errors.JWTExpired || cause instanceof errors.JWTClaimValidationFailed;
+  const issuedAt = isClaim && (cause.claim === 'iat' || cause.claim === 'exp') ? cause.payload.iat : undefined;
+  if (issuedAt === undefined) return new HostError('unauthorized', 'The signature is not valid', { cause });
+  const seconds = Math.round(nowMs / 1_000 - issuedAt);
+  const when = seconds < 0 ? `${-seconds} s from now` : `${seconds} s ago`;
+  return new HostError('clock_skew', `The request was signed ${when} by the clock of this sandbox host: it differs from the gateway’s`, {
+    cause,
+  });
+}
+
+/** Checks that a request was signed with the secret, for this method, path and body, a moment ago, and that it has not been here before. Rejects with `unauthorized`, or with `clock_skew` when the time is all that is wrong. */
 export function createRequestVerifier(secret: string, now: () => number): (request: SignedRequest) => Promise<void> {
   const key = new TextEncoder().encode(secret);
   /** Ids of accepted tokens, with the time in milliseconds after which they would be refused anyway; oldest first. */
@@ -38,7 +50,7 @@ export function createRequestVerifier(secret: string, now: () => number): (reque
     }).then(
       ({ payload }) => requestClaims.safeParse(payload),
       (cause) => {
-        throw new HostError('unauthorized', 'The signature is not valid or too old', { cause });
+        throw refusalOf(cause, now());
       },
     );
     if (!claims.success) throw new HostError('unauthorized', 'The signature lacks a claim');

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { RunResult } from '../src/contract/runs.ts';
 import { AdmissionQueue } from './admission-queue.ts';
 import { createRequestVerifier } from './auth.ts';
+import { BodyBudget } from './body-budget.ts';
 import { createBrowserRuns } from './browser/browser-runs.ts';
 import { createEgress, type Egress } from './browser/egress.ts';
 import { checkRuntime } from './check-runtime.ts';
@@ -36,6 +37,8 @@ export interface SandboxHost {
 }
 
 const STARTS_PER_CPU = 2;
+/** Each byte takes several while its request is read. */
+const MAX_BODY_BYTES = 134_217_728;
 
 /** Puts a sandbox-host together. */
 export function createHost(config: HostConfig, bootId: string, log: Logger, egress: Egress = createEgress()): SandboxHost {
@@ -88,6 +91,7 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
     registry,
     browsers,
     queue,
+    bodies: new BodyBudget(MAX_BODY_BYTES),
     metrics,
     verify: createRequestVerifier(config.secret, now),
     readiness: createReadiness(engine, config.images, now),

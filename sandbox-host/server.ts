@@ -19,6 +19,7 @@ import {
 } from '../src/contract/runs.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 import type { SignedRequest } from './auth.ts';
+import type { BodyBudget } from './body-budget.ts';
 import type { BrowserRuns } from './browser/browser-runs.ts';
 import type { HostConfig } from './config.ts';
 import { describeError, HostError } from './host-error.ts';
@@ -41,6 +42,7 @@ export interface ServerParts {
   registry: RunRegistry;
   browsers: Pick<BrowserRuns, 'join' | 'kill' | 'killAll' | 'active' | 'containers'>;
   queue: AdmissionQueue;
+  bodies: BodyBudget;
   metrics: RunMetrics;
   verify: (request: SignedRequest) => Promise<void>;
   readiness: () => Promise<Readiness>;
@@ -60,6 +62,13 @@ function parseBody<T>(schema: ZodType<T>, body: Uint8Array): T {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new HostError('invalid_request', [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '));
+}
+
+/** Bytes that a request's body may take. */
+function sizeOf(headers: Headers): number {
+  const length = headers.get('content-length');
+  if (length !== null) return Number(length);
+  return headers.has('transfer-encoding') ? MAX_REQUEST_BYTES : 0;
 }
 
 /** The run as this host allows it: images and network as configured, limits never above the host's own. */
@@ -97,11 +106,16 @@ export function createServer(parts: ServerParts): Hono<{ Variables: { body: Uint
     throw new HostError('payload_too_large', `The body is larger than ${MAX_REQUEST_BYTES} bytes`);
   };
   app.use('/v1/*', bodyLimit({ maxSize: MAX_REQUEST_BYTES, onError: onTooLarge }), async (c, next) => {
-    const { pathname, search } = new URL(c.req.url);
-    const body = new Uint8Array(await c.req.arrayBuffer());
-    await parts.verify({ authorization: c.req.header('authorization'), method: c.req.method, path: pathname + search, body });
-    c.set('body', body);
-    await next();
+    const release = parts.bodies.take(sizeOf(c.req.raw.headers));
+    try {
+      const { pathname, search } = new URL(c.req.url);
+      const body = new Uint8Array(await c.req.arrayBuffer());
+      await parts.verify({ authorization: c.req.header('authorization'), method: c.req.method, path: pathname + search, body });
+      c.set('body', body);
+      await next();
+    } finally {
+      release();
+    }
   });
 
   app.post(RUNS_PATH, async (c) => {

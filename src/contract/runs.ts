@@ -145,6 +145,7 @@ export type OutputStream = (typeof OUTPUT_STREAMS)[number];
 export const HOST_ERROR_STATUS = {
   invalid_request: 400,
   unauthorized: 401,
+  clock_skew: 401,
   image_not_allowed: 403,
   network_not_allowed: 403,
   not_found: 404,

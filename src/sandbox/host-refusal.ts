@@ -4,7 +4,7 @@ import { SkillError } from '../skills/define.ts';
 /** One host does not give the run's result, and another may. */
 export class TryNextHost extends Error {
   readonly code: HostErrorCode | undefined;
-  /** What to say when no other host takes it, for a host that works and lacks something. */
+  /** What to say when no other host takes it, for a host that answers and lacks something. */
   readonly lack: SkillError | undefined;
 
   constructor(code?: HostErrorCode, lack?: SkillError) {
@@ -20,7 +20,7 @@ export class TryNextHost extends Error {
 
   /** Whether the host itself is well. */
   get isHealthy(): boolean {
-    return this.code === 'queue_full' || this.code === 'host_restarted' || this.lack !== undefined;
+    return this.code === 'queue_full' || this.code === 'host_restarted' || (this.lack !== undefined && this.code !== 'clock_skew');
   }
 }
 
@@ -37,6 +37,11 @@ export function refusalOf(status: number, body: unknown, image: string): TryNext
       return new TryNextHost(code);
     case 'image_missing':
       return new TryNextHost(code, new SkillError(`Sandbox image is not installed: ${image}`, { beforeRun: true }));
+    case 'clock_skew':
+      return new TryNextHost(
+        code,
+        new SkillError('The clocks of the gateway and of the sandbox host differ too much', { beforeRun: true }),
+      );
     case 'browser_disabled':
       return new TryNextHost(code, new SkillError(error));
     case 'image_not_allowed':

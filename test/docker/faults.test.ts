@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SANDBOX_LABEL } from '../../sandbox-host/create-body.ts';
@@ -188,6 +189,41 @@ describe('an image', () => {
 });
 
 describe('a sandbox-host', () => {
+  it('takes requests of a gateway whose clock is some seconds off, and says so when it is more', async () => {
+    const host = await startHost();
+    const ask = async (aheadSeconds: number) => {
+      const now = Date.now() + aheadSeconds * 1_000;
+      const response = await fetch(`${host.url}/v1/runs`, await signedRequest(TEST_SECRET, 'GET', '/v1/runs', { now }));
+      return { status: response.status, ...((await response.json()) as JsonObject) };
+    };
+    for (const ahead of [-50, -5, 4]) expect(await ask(ahead)).toMatchObject({ status: 200, runs: [] });
+    const skewed = (when: RegExp) => ({ status: 401, code: 'clock_skew', error: expect.stringMatching(when) });
+    expect(await ask(-3_600)).toEqual(skewed(/^The request was signed 36\d\d s ago by the clock of this sandbox host: /));
+    expect(await ask(3_600)).toEqual(skewed(/^The request was signed 3[56]\d\d s from now by the clock of this sandbox host: /));
+  });
+
+  it('is sent 1,000 runs at once: it has a bounded number wait, and answers every one', async () => {
+    const host = await startHost({ SANDBOX_MAX_CONCURRENT: '2', SANDBOX_MAX_QUEUE: '100' });
+    const stdin = 'x'.repeat(100_000);
+    const answers = Array.from({ length: 1_000 }, () => host.run(['sleep', '60'], { stdin }));
+    const statuses = async () => (await Promise.all(answers)).map((answer) => (typeof answer === 'string' ? answer : answer.status));
+    await running(host, 2);
+    const health = async () => (await (await fetch(`${host.url}/healthz`)).json()) as JsonObject;
+    await vi.waitFor(async () => expect(await health()).toMatchObject({ running: 2, waiting: 100, capacity: 2 }), within);
+    const metrics = async () => (await fetch(`${host.url}/metrics`)).text();
+    await vi.waitFor(async () => expect(await metrics()).toContain('omniroute_sandbox_runs_total{outcome="refused"} 898\n'), within);
+    expect(await docker.engine.listByLabel(SANDBOX_LABEL)).toHaveLength(2);
+    expect(await (await host.send('DELETE', '/v1/runs')).json()).toEqual({ killed: 102 });
+    expect(Object.entries(Object.groupBy(await statuses(), String)).map(([status, all]) => [status, all?.length])).toEqual([
+      ['200', 102],
+      ['429', 898],
+    ]);
+    expect(await Promise.all(answers)).toContainEqual(expect.objectContaining({ status: 429, code: 'queue_full' }));
+    const peakKb = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${host.pid}/status`, 'utf8'))?.[1]);
+    expect(peakKb).toBeLessThan(700 * 1_024);
+    await recovered(host);
+  });
+
   it('that is killed and started again runs an id anew, unless that is meant for its earlier life', async () => {
     const variables = { SANDBOX_HOST_ID: `test-${randomUUID()}` };
     const first = await startHost(variables);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BodyBudget } from '../../sandbox-host/body-budget.ts';
 import { HostError } from '../../sandbox-host/host-error.ts';
 import type { StartRun } from '../../sandbox-host/run-registry.ts';
 import { HOST_ERROR_STATUS, type HostErrorCode, MAX_REQUEST_BYTES, type RunRequest, runResult } from '../../src/contract/runs.ts';
@@ -14,6 +15,42 @@ const run = { id: 'run-1', image: 'alpine:3.20', command: ['true'] };
 async function post(app: ReturnType<typeof createTestServer>['app'], body: unknown, accept?: string) {
   return app.request('/v1/runs', await signedRequest(SERVER_SECRET, 'POST', '/v1/runs', { body, ...(accept !== undefined && { accept }) }));
 }
+
+/** A run that says how long its body is, as over a connection. */
+async function sendBytes(app: ReturnType<typeof createTestServer>['app'], id: string, header: Record<string, string>) {
+  const init = await signedRequest(SERVER_SECRET, 'POST', '/v1/runs', { body: { ...run, id } });
+  return app.request('/v1/runs', { ...init, headers: { ...(init.headers as Record<string, string>), ...header } });
+}
+
+it('holds a bounded number of bytes of requests at a time, whether they are signed or not', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { app } = createTestServer(
+    async ({ id }, { onStart }) => {
+      onStart();
+      await promise;
+      return resultOf(id);
+    },
+    { bodies: new BodyBudget(MAX_REQUEST_BYTES) },
+  );
+  const held = sendBytes(app, 'a', { 'content-length': '1000' });
+  for (const header of [{ 'content-length': String(MAX_REQUEST_BYTES - 999) }, { 'transfer-encoding': 'chunked' }]) {
+    const refused = await sendBytes(app, 'b', header);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await refused.json()).toEqual({
+      code: 'queue_full',
+      error: 'This sandbox host holds too many large requests, try again in 1 s',
+    });
+  }
+  expect((await app.request('/v1/runs', await signedRequest(SERVER_SECRET, 'GET', '/v1/runs'))).status).toBe(200);
+  const unsigned = { method: 'POST', body: '{}', headers: { 'content-length': String(MAX_REQUEST_BYTES - 1_000) } };
+  expect((await app.request('/v1/runs', unsigned)).status).toBe(401);
+  const next = sendBytes(app, 'c', { 'content-length': String(MAX_REQUEST_BYTES - 1_000) });
+  resolve();
+  expect((await held).status).toBe(200);
+  expect((await next).status).toBe(200);
+  expect((await sendBytes(app, 'd', { 'transfer-encoding': 'chunked' })).status).toBe(200);
+});
 
 describe('POST /v1/runs', () => {
   it('answers the result, and how full the host is', async () => {

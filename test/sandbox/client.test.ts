@@ -359,7 +359,7 @@ describe('run', () => {
     const message = 'The clocks of the gateway and of the sandbox host differ too much';
     await expect(client.run(run, never)).rejects.toMatchObject({ message, beforeRun: true });
     expect(journal).toEqual(['POST one/v1/runs']);
-    expect((await client.inspect())[0]?.hosts[0]).toMatchObject({ lastFailure: { reason: 'clock_skew' } });
+    expect((await client.inspect())[0]?.hosts[0]).toMatchObject({ seen: { lastFailure: { reason: 'clock_skew' } } });
   });
 
   it('says which image is on no host', async () => {

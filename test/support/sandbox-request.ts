@@ -6,10 +6,10 @@ export async function signedRequest(
   secret: string,
   method: string,
   path: string,
-  { body, accept, signal }: { body?: unknown; accept?: string; signal?: AbortSignal } = {},
+  { body, accept, signal, now = Date.now() }: { body?: unknown; accept?: string; signal?: AbortSignal; now?: number } = {},
 ): Promise<RequestInit> {
   const bytes = body === undefined ? new Uint8Array() : new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
-  const authorization = await signRequest({ method, path, body: bytes }, { secret, id: randomUUID(), now: Date.now() });
+  const authorization = await signRequest({ method, path, body: bytes }, { secret, id: randomUUID(), now });
   return {
     method,
     headers: { authorization, ...(accept !== undefined && { accept }) },

@@ -1,5 +1,6 @@
 import { AdmissionQueue } from '../../sandbox-host/admission-queue.ts';
 import { createRequestVerifier } from '../../sandbox-host/auth.ts';
+import { BodyBudget } from '../../sandbox-host/body-budget.ts';
 import { RunMetrics } from '../../sandbox-host/metrics.ts';
 import { RunRegistry, type StartRun } from '../../sandbox-host/run-registry.ts';
 import { createServer, type ServerParts } from '../../sandbox-host/server.ts';
@@ -46,6 +47,7 @@ export function createTestServer(start: StartRun, change: Partial<ServerParts> =
       containers: [],
     },
     queue,
+    bodies: new BodyBudget(134_217_728),
     metrics: new RunMetrics(),
     verify: createRequestVerifier(SERVER_SECRET, () => Date.now()),
     readiness: async () => ({ ready: true, docker: true, missingImages: [] }),
