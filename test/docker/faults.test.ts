@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SANDBOX_LABEL } from '../../sandbox-host/create-body.ts';
@@ -16,12 +17,17 @@ const ABSENT = ['node:22-alpine', 'python:3.12-alpine'];
 const within = { timeout: 20_000, interval: 50 };
 
 let docker: OwnDocker;
+let proxy: Server | undefined;
 beforeAll(async () => {
   docker = await startOwnDocker(IMAGE);
 });
 afterAll(async () => {
-  await waitUntilGone(reapers);
-  await docker?.dispose();
+  try {
+    await waitUntilGone(reapers);
+  } finally {
+    proxy?.close();
+    await docker?.dispose();
+  }
 });
 
 const started: SandboxProcess[] = [];
@@ -152,6 +158,33 @@ describe('Docker', () => {
     } finally {
       docker.signal('SIGCONT');
     }
+    await recovered(host);
+  });
+
+  it('makes a container and does not get to say so: that is removed, and its run can be sent again', async () => {
+    const proxyPath = `${docker.socketPath}.proxy`;
+    let cuts = 1;
+    proxy = createServer({ allowHalfOpen: true }, (client) => {
+      const engine = connect({ path: docker.socketPath, allowHalfOpen: true });
+      client.on('error', () => engine.destroy());
+      engine.on('error', () => client.destroy());
+      client.once('data', (head) => {
+        engine.write(head);
+        client.pipe(engine);
+        if (cuts > 0 && head.includes('/containers/create')) {
+          cuts -= 1;
+          engine.once('data', () => client.destroy());
+        } else {
+          engine.pipe(client);
+        }
+      });
+    }).listen(proxyPath);
+    const host = await startHost({ DOCKER_HOST: `unix://${proxyPath}` });
+    const request = { id: newRunId() };
+    expect(await host.run(['echo', 'hello'], request)).toMatchObject(UNAVAILABLE);
+    expect(await docker.engine.listByLabel(SANDBOX_LABEL)).toMatchObject([{ state: 'created' }]);
+    expect(await host.run(['echo', 'hello'], request)).toMatchObject(hello);
+    expect(host.lines.join()).toContain('"sandbox.containers.removed_late","removed":1');
     await recovered(host);
   });
 
