@@ -60,7 +60,7 @@ const failure = z.object({ message: z.string() });
 const PREFERRED_VERSION = '1.41';
 const MAX_ANSWER_BYTES = 8_388_608;
 /** Runs that find Docker stalled are told in time to go elsewhere. */
-const CALL_TIMEOUT_MS = 20_000;
+const CALL_TIMEOUT_MS = 15_000;
 
 const unanswered = (timeoutMs: number) => new Error(`Docker did not answer within ${timeoutMs} ms`);
 
