@@ -51,7 +51,7 @@ describe('startStack', () => {
     const { env, scheduledCalls } = await ask(stack);
     expect(scheduledCalls).toBeGreaterThanOrEqual(1);
     expect(Object.keys(env).sort()).toEqual(
-      ['LIBSQL_URL', 'MANAGEMENT_TOKEN', 'PROVIDERS', 'SANDBOX_POOLS', 'SANDBOX_SECRET', 'SKILLS_MAX_FILE_BYTES'].sort(),
+      ['LIBSQL_URL', 'MANAGEMENT_TOKEN', 'PROVIDERS', 'PUBLIC_NETWORK', 'SANDBOX_POOLS', 'SANDBOX_SECRET', 'SKILLS_MAX_FILE_BYTES'].sort(),
     );
     expect(env.MANAGEMENT_TOKEN).toBe(stack.managementToken);
     expect(stack.apiKey).toMatch(/^omr_/);
