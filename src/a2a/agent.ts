@@ -6,6 +6,7 @@ import { A2AError } from './a2a-error.ts';
 import type { A2ASkill, A2ASkillContext, A2ASkillRegistry } from './a2a-skill.ts';
 import type { SendRequest } from './dialect.ts';
 import { readInput } from './read-input.ts';
+import { MAX_MESSAGE_CHARS } from './read-params.ts';
 import { type Artifact, isTerminal, type Message, mayBecome, type Task, type TaskEvent, withMessage } from './task.ts';
 import type { TaskStore } from './task-store.ts';
 
@@ -111,11 +112,13 @@ export function createAgent({ tasks, skills, contextFor, now, newId, log }: Agen
 
   /** Input that is there and wrong is refused; what is missing is asked for when the task runs. */
   function requireUsable(skill: A2ASkill, input: JsonObject): void {
-    if (isAskedFor(skill, input)) return;
-    const parsed = skill.input.safeParse(input);
-    if (parsed.success) return;
-    const [issue] = parsed.error.issues;
-    throw new A2AError('INVALID_PARAMS', `${[skill.id, ...(issue?.path ?? [])].map(String).join('.')}: ${issue?.message ?? 'Invalid'}`);
+    // Every message may add to it.
+    if (JSON.stringify(input).length > MAX_MESSAGE_CHARS)
+      throw new A2AError('INVALID_PARAMS', `${skill.id}: The input exceeds the limit of ${MAX_MESSAGE_CHARS} characters`);
+    const isAsked = isAskedFor(skill, input);
+    const issue = skill.input.safeParse(input).error?.issues.find(({ path }) => !isAsked || path[0] !== skill.textField);
+    if (issue === undefined) return;
+    throw new A2AError('INVALID_PARAMS', `${[skill.id, ...issue.path].map(String).join('.')}: ${issue.message}`);
   }
 
   /** What the skill makes of the task: the changes that end it for now. */

@@ -11,7 +11,8 @@ export interface RpcRequest {
   params: JsonValue | undefined;
 }
 
-const MAX_ID_CHARS = 200;
+/** Longest id that another agent may give. */
+export const MAX_ID_CHARS = 200;
 const id = z.union([z.string().max(MAX_ID_CHARS), z.int(), z.null()]).default(null);
 
 /** The id that an answer bears, also to a request that is no good. */
@@ -38,6 +39,8 @@ export function readRpc(value: JsonValue): RpcRequest {
   if (!isJsonObject(value)) throw new A2AError('INVALID_REQUEST', 'The request must be a JSON object');
   const { jsonrpc, method, params } = value;
   if (jsonrpc !== '2.0') throw new A2AError('INVALID_REQUEST', 'jsonrpc: must be "2.0"');
+  // Every method is a question, and a notification has no id to answer it by.
+  if (value.id === undefined) throw new A2AError('INVALID_REQUEST', 'id: Notifications are not supported: send an id');
   if (!id.safeParse(value.id).success) throw new A2AError('INVALID_REQUEST', 'id: must be a string, an integer or null');
   if (typeof method !== 'string' || method === '') throw new A2AError('INVALID_REQUEST', 'method: a string is required');
   return { id: idOf(value), method, params };

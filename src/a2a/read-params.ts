@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import type { JsonValue } from '../json.ts';
 import { A2AError } from './a2a-error.ts';
+import { MAX_ID_CHARS } from './json-rpc.ts';
 
-/** Longest id that another agent may give. */
-const MAX_ID_CHARS = 200;
 /** Longest message as JSON; the skills take far less. */
-const MAX_MESSAGE_CHARS = 64 * 1024;
+export const MAX_MESSAGE_CHARS = 64 * 1024;
 const MAX_PARTS = 32;
 
 export const identifier = z

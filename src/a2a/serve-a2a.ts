@@ -85,7 +85,7 @@ function streamEvents(
 type Answer = { result: JsonValue } | { response: Response };
 
 async function perform(operation: Operation, request: RpcRequest, dialect: Dialect, call: A2ACall, agent: Agent): Promise<Answer> {
-  const { services, caller, waitUntil } = call;
+  const { services, caller, requestId, waitUntil } = call;
   const { params } = request;
   switch (operation) {
     case 'send': {
@@ -93,12 +93,17 @@ async function perform(operation: Operation, request: RpcRequest, dialect: Diale
       const { task, run } = await agent.submit(read, caller);
       const running = run(() => {});
       // It is done to its end even when the client has left by then.
-      waitUntil(running.catch(() => {}));
+      waitUntil(
+        running.catch((error: unknown) => {
+          if (!read.waits) services.log.error('a2a.task.failed', { requestId, taskId: task.id, ...describeUnexpected(error) });
+        }),
+      );
       return { result: dialect.sent(shorten(read.waits ? await running : task, read.historyLength)) };
     }
     case 'stream': {
-      const { historyLength, ...read } = dialect.readSend(params);
-      const { run } = await agent.submit({ ...read, historyLength }, caller);
+      const read = dialect.readSend(params);
+      const { historyLength } = read;
+      const { run } = await agent.submit(read, caller);
       const shortened = (emit: (event: TaskEvent) => void) => (event: TaskEvent) =>
         emit(event.kind === 'task' ? { kind: 'task', task: shorten(event.task, historyLength) } : event);
       return { response: streamEvents(call, request, dialect, (emit) => run(shortened(emit))) };

@@ -1,21 +1,9 @@
+import { sleep } from '../execution/sleep.ts';
 import type { Agent, Caller } from './agent.ts';
 import { isUnderWay, type Task, type TaskEvent } from './task.ts';
 
 /** How often the state of a task is looked up that another isolate may be at work on. */
 const POLL_MS = 500;
-
-const wait = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, POLL_MS);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 
 /**
  * Tells of a task as it is, and of what becomes of it until nobody is at work on it any more or the signal fires. Whoever works on it may do so in
@@ -32,7 +20,7 @@ export async function watchTask(
   emit({ kind: 'task', task });
   let isTold = false;
   while (isUnderWay(task.state) && !signal.aborted) {
-    await wait(signal);
+    await sleep(POLL_MS, signal);
     if (signal.aborted) return;
     const next = await agent.get(task.id, caller);
     isTold = next.updatedAt !== task.updatedAt;

@@ -425,6 +425,8 @@ describe('JSON-RPC', () => {
     ['message/send', part({ kind: 'data', data: { task: 7 } }), -32602, /^memory_aware_routing\.task: /],
     ['message/send', part({ kind: 'data', data: { task: 'x', contextRequired: -1 } }), -32602, /^memory_aware_routing\.contextRequired: /],
     ['message/send', part({ kind: 'data', data: { task: 'x', more: 1 } }), -32602, /^memory_aware_routing: .*more/],
+    ['message/send', part({ kind: 'data', data: { more: 1 } }), -32602, /^memory_aware_routing: .*more/],
+    ['message/send', part({ kind: 'data', data: { contextRequired: -1 } }), -32602, /^memory_aware_routing\.contextRequired: /],
     ['message/send', say('x'.repeat(10_001)), -32602, /^memory_aware_routing\.task: /],
     ['message/send', say('x'.repeat(70_000)), -32602, 'params: The message exceeds the limit of 65536 characters'],
     ['message/send', { ...say('x'), configuration: { historyLength: -1 } }, -32602, /^params\.configuration\.historyLength: /],
@@ -455,6 +457,31 @@ describe('JSON-RPC', () => {
     const { error } = await rpc(method, params);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);
+  });
+
+  it('refuses a request without an id, which nobody could be answered by, and does nothing', async () => {
+    const { total: before } = await app.services.a2aTasks.list(app.key.id, { limit: 1 });
+    const response = await app.request('/a2a', { as: app.key.key, json: { jsonrpc: '2.0', method: 'message/send', params: say('x') } });
+    expect(await response.json()).toMatchObject({
+      id: null,
+      error: { code: -32600, message: 'id: Notifications are not supported: send an id' },
+    });
+    expect((await app.services.a2aTasks.list(app.key.id, { limit: 1 })).total).toBe(before);
+  });
+
+  it('logs what fails when nobody waits for it, without what was said', async () => {
+    const broken = await createTestApp();
+    broken.services.a2aTasks.move = () => Promise.reject(new TypeError('secret stuff'));
+    const params = { ...say('sort a list'), configuration: { blocking: false } };
+    const response = await broken.request('/a2a', { json: { jsonrpc: '2.0', id: 1, method: 'message/send', params }, as: broken.key.key });
+    const { result } = (await response.json()) as Rpc;
+    expect(stateOf(result)).toBe('submitted');
+    await broken.settle();
+    expect(broken.entries).toContainEqual(
+      expect.objectContaining({ level: 'error', event: 'a2a.task.failed', taskId: result.id, errorName: 'TypeError' }),
+    );
+    expect(JSON.stringify(broken.entries)).not.toContain('secret stuff');
+    await broken.close();
   });
 
   it('tells nothing of a bug, and logs it without what was said', async () => {

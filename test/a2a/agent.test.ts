@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type A2AAnswer, type A2ASkillContext, createA2ASkillRegistry } from '../../src/a2a/a2a-skill.ts';
@@ -84,6 +85,20 @@ describe('a task that is worked on', () => {
     expect(stepsOf(events)).toEqual(['task working', 'artifact completed', 'status completed']);
   });
 
+  it('is watched without a listener left behind by each look', async () => {
+    const { agent, submit } = open(async () => ({ text: 'done', data: {} }));
+    const { task, run } = await submit();
+    const { signal } = new AbortController();
+    let looks = 0;
+    const get: typeof agent.get = async (...parameters) => {
+      looks += 1;
+      if (looks === 2) await run(() => {});
+      return agent.get(...parameters);
+    };
+    await watchTask({ get }, task, caller, { emit() {}, finishes: true, signal });
+    expect([looks, getEventListeners(signal, 'abort').length]).toEqual([2, 0]);
+  });
+
   it('is watched no longer than its reader stays', async () => {
     const work = Promise.withResolvers<A2AAnswer>();
     const { agent, submit } = open(() => work.promise);
@@ -106,6 +121,29 @@ describe('a task that is worked on', () => {
     expect(await run(() => {})).toMatchObject({ state: 'failed', statusText, artifacts: [] });
     expect(entries.filter(({ event }) => event === 'a2a.skill.failed')).toHaveLength(logged);
     expect(JSON.stringify(entries)).not.toContain('secret stuff');
+  });
+});
+
+describe('a task that waits for its text', () => {
+  it('takes data beside it, up to a bound over all messages', async () => {
+    const { agent, skills } = open(async () => ({ text: '', data: {} }));
+    const input = z.looseObject({ what: z.string() });
+    const answer = async () => ({ text: '', data: {} });
+    skills.register({ id: 'ask', name: 'Ask', description: 'Asks', tags: [], examples: [], input, textField: 'what', execute: answer });
+    const send = async (field: string, taskId?: string) => {
+      const data = { [field]: 'x'.repeat(30_000) };
+      const message = { messageId: field, parts: [{ kind: 'data' as const, data }], taskId, contextId: undefined };
+      const { run } = await agent.submit({ message, skill: 'ask', waits: true, historyLength: undefined }, caller);
+      return run(() => {});
+    };
+    const { id, state } = await send('first');
+    expect(state).toBe('input-required');
+    expect((await send('second', id)).state).toBe('input-required');
+    await expect(send('third', id)).rejects.toMatchObject({
+      code: -32602,
+      message: 'ask: The input exceeds the limit of 65536 characters',
+    });
+    expect(Object.keys((await agent.get(id, caller)).input)).toEqual(['first', 'second']);
   });
 });
 
