@@ -12,7 +12,7 @@ import { HEALTH_PATH, RUNS_PATH, type RunResult, runResult } from '../../src/con
 import { signRequest } from '../../src/sandbox/sign-request.ts';
 import { EXPECTED, type Program } from './programs.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'sandbox-host', 'main.ts');
+const MAIN = join(import.meta.dirname, '..', '..', 'sandbox-host', 'start.mjs');
 const SETTLE_TIMEOUT_MS = 60_000;
 const health = z.object({ running: z.number(), warm: z.object({ ready: z.number(), making: z.number(), target: z.number() }) });
 

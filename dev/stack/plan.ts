@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { hasProvider, workerVariables } from './bindings.ts';
 import { type PartPlan, programPath } from './part.ts';
 import { findFreePort, HOST } from './ports.ts';
@@ -37,8 +36,6 @@ function sandboxHostEnvironment(env: Environment, settings: StackSettings, secre
     DOCKER_HOST: env.DOCKER_HOST?.startsWith('unix://') ? env.DOCKER_HOST : undefined,
     SANDBOX_PORT: String(settings.SANDBOX_PORT),
     SANDBOX_SECRET: secret,
-    // Compiled code that is read back takes less memory than code that is compiled.
-    NODE_COMPILE_CACHE: join(settings.DATA_DIR, 'compile-cache'),
   };
 }
 
@@ -75,7 +72,7 @@ export async function planStack(env: Environment, settings: StackSettings, secre
     variables.SANDBOX_POOLS = JSON.stringify([{ name: 'local', urls: [sandboxUrl] }]);
     backends.push({
       name: 'sandbox-host',
-      command: [programPath('sandbox-host/main.ts')],
+      command: [programPath('sandbox-host/start.mjs')],
       env: sandboxHostEnvironment(env, settings, secrets.sandboxSecret),
       readyUrl: `${sandboxUrl}/healthz`,
     });

@@ -41,7 +41,7 @@ const killPart = (name: string): void => {
 };
 
 describe('kill -9 in mid-run', () => {
-  it.each(['workerd serve', 'dev/worker.ts', 'sandbox-host/main.ts', 'dev/libsql-server.ts'])(
+  it.each(['workerd serve', 'dev/worker.ts', 'sandbox-host/start.mjs', 'dev/libsql-server.ts'])(
     'of %s: afterwards nothing runs, no container stays and nothing written is lost',
     async (part) => {
       const first = await live();

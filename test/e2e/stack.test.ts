@@ -109,7 +109,7 @@ describe('startStack', () => {
     });
     const commands = listDescendants(process.pid).map(({ command }) => command);
     expect(commands.some((command) => command.includes('scripted-model.ts'))).toBe(false);
-    expect(commands.some((command) => command.includes('sandbox-host/main.ts'))).toBe(false);
+    expect(commands.some((command) => command.includes('sandbox-host/start.mjs'))).toBe(false);
   });
 
   it('leaves no process when it stops', async () => {
@@ -123,7 +123,7 @@ describe('startStack', () => {
 
   it.each([
     ['dev/libsql-server.ts', 'libsql ended (SIGKILL)'],
-    ['sandbox-host/main.ts', 'sandbox-host ended (SIGKILL)'],
+    ['sandbox-host/start.mjs', 'sandbox-host ended (SIGKILL)'],
     ['dev/worker.ts', 'worker ended (SIGKILL)'],
     ['workerd serve', 'worker ended (exit code 1): workerd crashed'],
   ])('stops all parts and says so when %s is killed', async (program, sentence) => {
