@@ -132,6 +132,13 @@ describe('a stream over HTTP', () => {
       });
     });
     const server = createServer(getRequestListener(app.fetch));
+    let readers = 0;
+    server.on('request', (_, response) => {
+      readers += 1;
+      response.on('close', () => {
+        readers -= 1;
+      });
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     closers.push(() => {
       server.closeAllConnections();
@@ -139,7 +146,7 @@ describe('a stream over HTTP', () => {
     });
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('No port');
-    return { url: `http://127.0.0.1:${address.port}`, played, killed };
+    return { url: `http://127.0.0.1:${address.port}`, played, killed, countReaders: () => readers };
   }
 
   it('does not wait for a slow reader, who gets everything in the end', async () => {
@@ -161,17 +168,22 @@ describe('a stream over HTTP', () => {
   });
 
   it('ends the run when its reader leaves, unless another one waits for it', async () => {
-    const { url, played, killed } = await listen();
+    const { url, played, killed, countReaders } = await listen();
     const [first, second] = [await open(url, 'shared'), await open(url, 'shared')];
     played.print('stdout', 'one\n');
     for (const response of [first, second]) {
       const [chunk] = await new Promise<string[]>((resolve) => response.once('data', (data: Buffer) => resolve([data.toString()])));
       expect(chunk).toBe('{"type":"stdout","text":"one\\n"}\n');
     }
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    closers.push(() => vi.useRealTimers());
     first.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await until(() => expect(countReaders()).toBe(1));
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(killed).toEqual([]);
     second.destroy();
-    await until(() => expect(killed).toEqual(['shared']));
+    await until(() => expect(countReaders()).toBe(0));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(killed).toEqual(['shared']);
   });
 });
