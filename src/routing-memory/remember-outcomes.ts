@@ -22,9 +22,12 @@ type Ending = Pick<RoutingOutcome, 'success' | 'skills' | 'latencyMs' | 'inputTo
 
 const FAILED = { success: false, skills: [], inputTokens: null, outputTokens: null };
 
-/** Whether an error is the provider's. What a client did wrong tells nothing of a model. */
+/** Whether a refusal tells of the model: every other one says what the client, or the operator's credentials, got wrong. */
+const isOfModel = ({ status }: Response): boolean => status === 408 || status === 429 || status >= 500;
+
+/** Whether an error is the provider's. */
 const isOfProvider = (error: unknown): boolean =>
-  error instanceof UpstreamRefusal || (error instanceof AppError && error.code.startsWith('upstream_'));
+  error instanceof UpstreamRefusal ? isOfModel(error.response) : error instanceof AppError && error.code.startsWith('upstream_');
 
 const skillsOf = ({ executions }: ReplyReport): string[] => [...new Set(executions.map(({ skill }) => skill))];
 
@@ -91,7 +94,7 @@ export function createRememberingGateway({ gateway, memory, now, log }: Remember
         const response = await gateway.handle({ ...request, observer });
         if (isWatched) return response;
         if (response.ok) return watchForwarded(request, response, end);
-        request.waitUntil(end(FAILED));
+        if (isOfModel(response)) request.waitUntil(end(FAILED));
         return response;
       } catch (error) {
         if (!isWatched && isOfProvider(error)) request.waitUntil(end(FAILED));

@@ -75,16 +75,24 @@ describe('the memory of a key', () => {
     expect(await remembered(app)).toMatchObject([{ success: 1, input_tokens: 22, output_tokens: 14, skills: '["file_write@1.0.0"]' }]);
   });
 
-  it.each([400, 404, 429, 500])('has a refusal with %i as a failure', async (status) => {
+  it.each([
+    [408, 1],
+    [429, 1],
+    [500, 1],
+    [529, 1],
+    [400, 0],
+    [401, 0],
+    [404, 0],
+    [413, 0],
+    [422, 0],
+  ])('has a refusal with %i as %i failures', async (status, failures) => {
     const { app, as } = await open({ upstream: () => json('{"error":{"message":"no"}}', status) });
     for (const headers of [off, {}] as Record<string, string>[]) {
       const response = await app.request('/v1/chat/completions', { as, headers, json: ask('write a file with file_write') });
       expect(response.status).toBe(status);
     }
-    expect(await remembered(app)).toMatchObject([
-      { success: 0, model: 'gpt-x' },
-      { success: 0, model: 'gpt-x' },
-    ]);
+    const failure = { success: 0, model: 'gpt-x' };
+    expect(await remembered(app)).toMatchObject(failures === 0 ? [] : [failure, failure]);
   });
 
   it('has a provider that cannot be reached as a failure', async () => {
