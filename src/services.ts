@@ -14,7 +14,7 @@ import { createSettingsRepository } from './db/settings-repository.ts';
 import { createSkillRepository } from './db/skill-repository.ts';
 import { createSuspendedTurnRepository } from './db/suspended-turn-repository.ts';
 import { createWebhookRepository } from './db/webhook-repository.ts';
-import { createWorkspace } from './db/workspace-repository.ts';
+import { createWorkspace, type Quota } from './db/workspace-repository.ts';
 import type { Config, WireFormat } from './env.ts';
 import type { ApprovalStore } from './execution/approval-store.ts';
 import { createExecutor, type SkillExecutor } from './execution/create-executor.ts';
@@ -34,7 +34,6 @@ import { createRememberingGateway } from './routing-memory/remember-outcomes.ts'
 import { OUTCOME_RETENTION_DAYS, type RoutingMemoryStore } from './routing-memory/routing-memory-store.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox/client.ts';
 import { builtinSkills } from './skills/builtin/index.ts';
-import type { Workspace } from './skills/define.ts';
 import { createRegistry, type Registry } from './skills/registry.ts';
 import { createScoringMemory } from './skills/scoring-memory.ts';
 import type { Skill } from './skills/skill.ts';
@@ -109,16 +108,10 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
   const runDirect = createRunDirect({ loadQuickJs, now, random });
   const webSearchFor = createWebSearch({ providers: config.searchProviders, fetch, now, log });
 
-  /** The quota is read for each write, so that a change of it holds at once. */
-  function openWorkspace(apiKeyId: string): Workspace {
-    const open = async () => {
-      const { workspaceMaxBytes: maxBytes, workspaceMaxFiles: maxFiles } = await settings.load();
-      return createWorkspace(db, { apiKeyId, quota: { maxBytes, maxFiles }, now: date });
-    };
-    return {
-      read: async (...parameters) => (await open()).read(...parameters),
-      write: async (...parameters) => (await open()).write(...parameters),
-    };
+  /** As the database has it, so that a change of it holds at once. */
+  async function loadQuota(): Promise<Quota> {
+    const { workspaceMaxBytes: maxBytes, workspaceMaxFiles: maxFiles } = await settings.load();
+    return { maxBytes, maxFiles };
   }
 
   const executor = createExecutor({
@@ -132,7 +125,7 @@ export function createServices(config: Config, { fetch, now, newId, random, log,
       executionId: id,
       signal,
       onOutput,
-      workspace: openWorkspace(apiKeyId),
+      workspace: createWorkspace(db, { apiKeyId, loadQuota, now: date }),
       sandbox: { run: (request, options) => sandbox.near(location).run(request, { ...options, onHost }) },
       browser: { browse: (request, options) => sandbox.near(location).browse(request, { ...options, onHost }) },
       publicFetch,

@@ -13,6 +13,8 @@ export const LIFE_QUERY = 'life';
 
 /** Largest request body, in bytes. */
 export const MAX_REQUEST_BYTES = 20_971_520;
+/** What is said of a run that is more. */
+export const TOO_LARGE = `Program and files are larger than ${MAX_REQUEST_BYTES} bytes`;
 /** Most files that come back, and their most bytes together; what is past either is told in `skippedFiles`. */
 export const MAX_RETURNED_FILES = 1_000;
 export const MAX_RETURNED_BYTES = 16_777_216;

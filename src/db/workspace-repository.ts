@@ -3,10 +3,15 @@ import { SkillError, type Workspace } from '../skills/define.ts';
 import { normalizeWorkspacePath } from '../skills/workspace-path.ts';
 import type { Database } from './client.ts';
 
+export interface Quota {
+  maxBytes: number;
+  maxFiles: number;
+}
+
 export interface WorkspaceOptions {
   apiKeyId: string;
-  /** What one workspace may hold in all. */
-  quota: { maxBytes: number; maxFiles: number };
+  /** What one workspace may hold in all; asked for by each write. */
+  loadQuota: () => Promise<Quota>;
   now: () => Date;
 }
 
@@ -27,7 +32,7 @@ const foldersOf = (path: string): string[] =>
 const insideOf = (path: string): SQL => sql`(path > ${`${path}/`} AND path < ${`${path}0`})`;
 
 /** A query for one row: why a write may not happen, or NULL when it may. */
-function selectRefusal(workspace: string, path: string, size: number, options: WriteOptions, quota: WorkspaceOptions['quota']): SQL {
+function selectRefusal(workspace: string, path: string, size: number, options: WriteOptions, quota: Quota): SQL {
   const keepsExisting = Number(!options.append && !options.overwrite);
   return sql`
     SELECT CASE
@@ -52,7 +57,7 @@ function selectRefusal(workspace: string, path: string, size: number, options: W
     )`;
 }
 
-function refusalError(refusal: Refusal, path: string, maxBytes: number, quota: WorkspaceOptions['quota']): SkillError {
+function refusalError(refusal: Refusal, path: string, maxBytes: number, quota: Quota): SkillError {
   switch (refusal) {
     case 'not_a_file':
       return new SkillError('Skill file path must point to a file');
@@ -70,7 +75,7 @@ function refusalError(refusal: Refusal, path: string, maxBytes: number, quota: W
 }
 
 /** The files of one API key in the table `workspace_files`. Each call is one round trip; a write checks and changes in one statement. */
-export function createWorkspace(db: Database, { apiKeyId, quota, now }: WorkspaceOptions): Workspace {
+export function createWorkspace(db: Database, { apiKeyId, loadQuota, now }: WorkspaceOptions): Workspace {
   return {
     async read(name, maxBytes) {
       const path = normalizeWorkspacePath(name);
@@ -91,6 +96,7 @@ export function createWorkspace(db: Database, { apiKeyId, quota, now }: Workspac
 
     async write(name, content, options) {
       const path = normalizeWorkspacePath(name);
+      const quota = await loadQuota();
       if (content.length > options.maxBytes) throw refusalError('file_too_large', path, options.maxBytes, quota);
       const workspace = await workspaceId(apiKeyId);
       const time = now().toISOString();

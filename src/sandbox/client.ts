@@ -18,6 +18,7 @@ import {
   RUNS_PATH,
   type RunRequestInput,
   runResult,
+  TOO_LARGE,
 } from '../contract/runs.ts';
 import type { SandboxPool } from '../env.ts';
 import { readBytes } from '../net/read-bytes.ts';
@@ -231,7 +232,7 @@ export function createSandboxClient(options: SandboxClientOptions): SandboxClien
   /** Asks one host after the other until one has taken the run. */
   async function dispatch<Result>(call: HostCall<Result>, { signal, onHost }: SandboxRunOptions, location: Location): Promise<Result> {
     if (secret === undefined) throw unavailable();
-    if (call.body.length > MAX_REQUEST_BYTES) throw new SkillError(`Program and files are larger than ${MAX_REQUEST_BYTES} bytes`);
+    if (call.body.length > MAX_REQUEST_BYTES) throw new SkillError(TOO_LARGE);
     let isFull = false;
     let lack: SkillError | undefined;
     for (const host of directory.candidates(location)) {

@@ -11,7 +11,8 @@ let now = new Date('2026-01-02T03:04:05.678Z');
 
 const QUOTA = { maxBytes: 1_000, maxFiles: 5 };
 const MAX = 600;
-const open = (apiKeyId = 'key-1', quota = QUOTA) => createWorkspace(database.db, { apiKeyId, quota, now: () => now });
+const open = (apiKeyId = 'key-1', quota = QUOTA) =>
+  createWorkspace(database.db, { apiKeyId, loadQuota: async () => quota, now: () => now });
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 const write = (path: string, content: string | Uint8Array, options: { append?: boolean; overwrite?: boolean } = {}, to = workspace) =>
@@ -175,7 +176,7 @@ describe('createWorkspace', () => {
     ['.ssh/id_ed25519', 'Skill file path contains a restricted segment'],
     ['a/', 'Skill file path must point to a file'],
   ])('refuses %s before it asks the database', async (path, message) => {
-    const unreachable = createWorkspace({} as typeof database.db, { apiKeyId: 'key-1', quota: QUOTA, now: () => now });
+    const unreachable = createWorkspace({} as typeof database.db, { apiKeyId: 'key-1', loadQuota: async () => QUOTA, now: () => now });
     await expect(unreachable.read(path, MAX)).rejects.toEqual(new SkillError(message));
     await expect(write(path, 'x', {}, unreachable)).rejects.toEqual(new SkillError(message));
   });

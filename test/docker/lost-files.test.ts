@@ -30,7 +30,11 @@ const sandbox: Sandbox = {
 /** A context with a workspace of its own. */
 function setUp() {
   const apiKeyId = newRunId();
-  const workspace = createWorkspace(database.db, { apiKeyId, quota: { maxBytes: 67_108_864, maxFiles: 1_000 }, now: () => new Date() });
+  const workspace = createWorkspace(database.db, {
+    apiKeyId,
+    loadQuota: async () => ({ maxBytes: 67_108_864, maxFiles: 1_000 }),
+    now: () => new Date(),
+  });
   return { workspace, context: createSkillContext({ sandbox, workspace, executionId: apiKeyId }) };
 }
 

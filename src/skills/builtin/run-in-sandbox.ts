@@ -1,7 +1,14 @@
 import * as z from 'zod';
 import { decodeBase64, encodeBase64 } from '../../base64.ts';
 import { normalizeImage } from '../../contract/images.ts';
-import { MAX_SKIPPED_FILES, type RunFile, type RunRequestInput, type RunResult } from '../../contract/runs.ts';
+import {
+  MAX_REQUEST_BYTES,
+  MAX_SKIPPED_FILES,
+  type RunFile,
+  type RunRequestInput,
+  type RunResult,
+  TOO_LARGE,
+} from '../../contract/runs.ts';
 import { type SkillContext, SkillError } from '../define.ts';
 import { normalizeWorkspacePath } from '../workspace-path.ts';
 
@@ -49,9 +56,27 @@ export const sandboxOutput = {
 
 export type SandboxOutput = z.output<z.ZodObject<typeof sandboxOutput>>;
 
+/** Most files that are read at a time. */
+const MAX_PARALLEL_READS = 8;
+
+/** Reads the files in turn, so that what is too much for one run is never in memory all at once. */
 async function loadFiles(paths: readonly string[], { workspace, limits }: SkillContext): Promise<RunFile[]> {
   const names = [...new Set(paths.map(normalizeWorkspacePath))];
-  return Promise.all(names.map(async (path) => ({ path, contentBase64: encodeBase64(await workspace.read(path, limits.maxFileBytes)) })));
+  const files: RunFile[] = [];
+  // What is under way together is no more than one run may have.
+  const parallel = Math.min(MAX_PARALLEL_READS, Math.max(1, Math.floor(MAX_REQUEST_BYTES / limits.maxFileBytes)));
+  let size = 0;
+  for (let start = 0; start < names.length; start += parallel) {
+    const read = names
+      .slice(start, start + parallel)
+      .map(async (path) => ({ path, contentBase64: encodeBase64(await workspace.read(path, limits.maxFileBytes)) }));
+    for (const file of await Promise.all(read)) {
+      size += file.contentBase64.length;
+      files.push(file);
+    }
+    if (size > MAX_REQUEST_BYTES) throw new SkillError(TOO_LARGE);
+  }
+  return files;
 }
 
 /** The one spelling of a path that the workspace knows, or undefined when it refuses the path. */

@@ -19,7 +19,7 @@ beforeEach(() => database.client.execute('DELETE FROM workspace_files'));
 function contextWith(maxFileBytes = 1_048_576) {
   const workspace = createWorkspace(database.db, {
     apiKeyId: 'key-1',
-    quota: { maxBytes: 10_000_000, maxFiles: 10 },
+    loadQuota: async () => ({ maxBytes: 10_000_000, maxFiles: 10 }),
     now: () => new Date(),
   });
   return createSkillContext({ workspace, limits: { ...createSkillContext().limits, maxFileBytes } });

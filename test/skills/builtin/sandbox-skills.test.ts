@@ -18,7 +18,11 @@ beforeAll(async () => {
 afterAll(() => database.close());
 beforeEach(async () => {
   await database.client.execute('DELETE FROM workspace_files');
-  workspace = createWorkspace(database.db, { apiKeyId: 'key-1', quota: { maxBytes: 1_000, maxFiles: 4 }, now: () => new Date() });
+  workspace = createWorkspace(database.db, {
+    apiKeyId: 'key-1',
+    loadQuota: async () => ({ maxBytes: 1_000, maxFiles: 4 }),
+    now: () => new Date(),
+  });
 });
 
 const save = (path: string, text: string) =>
@@ -347,5 +351,25 @@ describe('a skill in a sandbox', () => {
   it('may take longer than the longest run', () => {
     expect(evalCode.timeoutMs).toBeGreaterThan(60_000);
     expect(executeCommand.timeoutMs).toBeGreaterThan(60_000);
+  });
+});
+
+describe('workspace files that are more than one run may have', () => {
+  it('are refused while they are read, long before all of them are', async () => {
+    const megabyte = new Uint8Array(1_048_576);
+    let reads = 0;
+    const large: Workspace = {
+      write: workspace.write,
+      async read() {
+        reads += 1;
+        return megabyte;
+      },
+    };
+    const { sandbox, context } = setUp();
+    const files = Array.from({ length: 1_000 }, (_, index) => `${index}.bin`);
+    const run = callSkill(evalCode, { code: '1', files }, { ...context, workspace: large });
+    await expect(run).rejects.toEqual(new SkillError('Program and files are larger than 20971520 bytes'));
+    expect(reads).toBeLessThanOrEqual(24);
+    expect(sandbox.requests).toEqual([]);
   });
 });
