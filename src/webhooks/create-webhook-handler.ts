@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts';
 import type { Handler } from '../handlers/define-handler.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { type SkillContext, SkillError } from '../skills/define.ts';
@@ -13,7 +14,8 @@ export interface WebhookDependencies {
 }
 
 async function findEndpoint(name: string, { webhooks }: WebhookDependencies): Promise<Endpoint> {
-  const endpoint = await webhooks.findEndpoint(name).catch(() => {
+  const endpoint = await webhooks.findEndpoint(name).catch((error: unknown) => {
+    if (!(error instanceof AppError) || error.code !== 'database_unavailable') throw error;
     throw new SkillError('The database cannot be reached', { beforeRun: true });
   });
   if (endpoint === undefined) throw new SkillError(`There is no handler named ${name} any more`);

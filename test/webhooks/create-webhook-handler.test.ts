@@ -116,6 +116,16 @@ describe('a webhook that is called', () => {
     await expect(handler.run({}, createSkillContext())).rejects.toEqual(error);
   });
 
+  it('fails as any bug does when what looks it up has one', async () => {
+    const bug = new TypeError('rows is not iterable');
+    const handler = createWebhookHandler('weather', {
+      webhooks: { findEndpoint: () => Promise.reject(bug) },
+      now: () => NOW,
+      newId: () => 'x',
+    });
+    await expect(handler.run({}, createSkillContext())).rejects.toBe(bug);
+  });
+
   it.each(['https://inside.example.com/', 'https://nowhere.example.com/', 'https://127.0.0.1/', 'https://localhost/', 'https://[::1]/'])(
     'is not asked when %s leads to a private address by now',
     async (url) => {
