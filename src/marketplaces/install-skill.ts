@@ -16,6 +16,8 @@ import { parseSkillMarkdown, type SkillMarkdown } from './skill-markdown.ts';
 export interface InstallRequest {
   marketplace: MarketplaceName;
   location: SkillLocation;
+  /** Where SKILL.md files are read from, without a slash at its end. */
+  rawBaseUrl: string;
   /** Used when the SKILL.md has none. */
   description: string | null;
   /** Stars or installs; decides between skills that score the same. */
@@ -67,7 +69,7 @@ function descriptionOf(markdown: SkillMarkdown, listed: string | null): string {
  * and `nextVersion` do, and with `skill_unusable`.
  */
 export async function installSkill({ fetch, skills, registry, timeoutMs }: InstallOptions, request: InstallRequest): Promise<Skill> {
-  const { marketplace, location, owner, installCount } = request;
+  const { marketplace, location, rawBaseUrl, owner, installCount } = request;
   const file = await readSkillFile(fetch, location, timeoutMs);
   const markdown = parseSkillMarkdown(file.text);
   const name = nameOf(markdown, location);
@@ -75,7 +77,7 @@ export async function installSkill({ fetch, skills, registry, timeoutMs }: Insta
   const owned = (await skills.listVisible(owner, name)).filter((skill) => skill.apiKeyId === owner && skill.name === name);
   const source = { sourceUrl: file.url, contentSha256: file.sha256 };
   const version = nextVersion(owned, { name, version: fitVersion(markdown.version ?? ''), ...source });
-  const sourceTag = isPopular(location) ? 'popular' : SOURCE_TAGS[marketplace];
+  const sourceTag = isPopular(file.url, rawBaseUrl) ? 'popular' : SOURCE_TAGS[marketplace];
   return registry.install({
     ...{ apiKeyId: owner, name, version, description, schema: SCHEMA, handler: markdown.instructions, kind: 'instructions' },
     ...{ mode: 'auto', sourceProvider: marketplace, ...source, installCount, tags: [...new Set([...fitTags(markdown.tags), sourceTag])] },

@@ -65,10 +65,11 @@ export function createMarketplaces(options: MarketplacesOptions): Marketplaces {
         `The active skills provider is ${active}. Change it in Settings to install from ${asked}.`,
       );
     }
-    const location = locate(normalize(githubRawBaseUrl));
+    const rawBaseUrl = normalize(githubRawBaseUrl);
+    const location = locate(rawBaseUrl);
     // With what reads a SKILL.md come YAML and stop words, which the start of the worker does without.
     const { installSkill } = await import('./install-skill.ts');
-    return installSkill({ ...options, timeoutMs }, { marketplace, location, ...installation });
+    return installSkill({ ...options, timeoutMs }, { marketplace, location, rawBaseUrl, ...installation });
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { MarketplaceName } from './marketplace.ts';
-import type { SkillLocation } from './skill-location.ts';
+import { locateSkill } from './skill-location.ts';
 import type { SkillsShListing } from './skills-sh.ts';
 import type { SkillsMpListing } from './skillsmp.ts';
 
@@ -41,5 +41,6 @@ export const POPULAR_SKILLSSH: readonly SkillsShListing[] = POPULAR_SKILLS.map((
 export const popularDefaults = (marketplace: MarketplaceName): readonly (SkillsMpListing | SkillsShListing)[] =>
   marketplace === 'skillsmp' ? POPULAR_SKILLSMP : POPULAR_SKILLSSH;
 
-export const isPopular = ({ repository, folder }: Pick<SkillLocation, 'repository' | 'folder'>): boolean =>
-  POPULAR_SKILLS.some((popular) => popular[0] === repository.toLowerCase() && popular[1] === folder);
+/** Whether a SKILL.md was read where the list says: under any other branch or commit a repository also has what its forks hold. */
+export const isPopular = (url: string, rawBaseUrl: string): boolean =>
+  POPULAR_SKILLS.some(([repository, folder]) => locateSkill(repository, folder, rawBaseUrl).urls[0] === url);

@@ -244,6 +244,15 @@ describe('POST /api/skills/marketplace/install', () => {
     expect(await get(body.id)).toMatchObject({ name: 'pdf', tags: ['popular'], installCount: 0 });
   });
 
+  it.each(['0123456789012345678901234567890123456789/skills/pdf', 'other/skills/pdf', 'main/other/pdf', 'main/skills/skills/pdf'])(
+    'does not take %s of the same repository for a popular skill',
+    async (path) => {
+      server.files.set(`anthropics/skills/${path}/SKILL.md`, '---\nname: pdf\ndescription: PDF files\n---\nRead.');
+      const { body } = await installMp({ githubUrl: `https://github.com/anthropics/skills/tree/${path}` });
+      expect(await get(body.id)).toMatchObject({ name: 'pdf', tags: ['marketplace'] });
+    },
+  );
+
   it('goes on to master', async () => {
     server.files.clear();
     server.files.set(FOLDER.replace('main', 'master'), MARKDOWN);
