@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { allowedImages } from './contract/images.ts';
 import { skillsEnvironment } from './contract/limits.ts';
 import type { SkillLimits } from './skills/define.ts';
+import type { SearchProviderName } from './web-search/search-provider.ts';
 
 export const WIRE_FORMATS = ['openai', 'openai-responses', 'anthropic', 'gemini'] as const;
 export type WireFormat = (typeof WIRE_FORMATS)[number];
@@ -35,8 +36,6 @@ export interface RateLimiter {
 export interface NetworkBinding {
   fetch: typeof fetch;
 }
-
-export type SearchProviderName = 'brave' | 'tavily' | 'serper' | 'exa' | 'searxng';
 
 /** One service that `web_search` asks. */
 export interface SearchProviderConfig {

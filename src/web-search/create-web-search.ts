@@ -1,4 +1,4 @@
-import type { SearchProviderConfig, SearchProviderName } from '../env.ts';
+import type { SearchProviderConfig } from '../env.ts';
 import type { Logger } from '../logger.ts';
 import { SkillError } from '../skills/define.ts';
 import { askProvider, ProviderFailure, unreadable } from './ask-provider.ts';
@@ -6,15 +6,20 @@ import { brave } from './brave.ts';
 import { cleanResults } from './clean-results.ts';
 import { exa } from './exa.ts';
 import { createSearchCache } from './search-cache.ts';
-import type { SearchAdapter, SearchAnswer, SearchQuery, WebSearch } from './search-provider.ts';
+import {
+  PROVIDER_TIMEOUT_MS,
+  type SearchAdapter,
+  type SearchAnswer,
+  type SearchProviderName,
+  type SearchQuery,
+  type WebSearch,
+} from './search-provider.ts';
 import { searxng } from './searxng.ts';
 import { serper } from './serper.ts';
 import { tavily } from './tavily.ts';
 
 const CACHE_TTL_MS = 5 * 60_000;
 const CACHE_ENTRIES = 200;
-/** All providers after each other still answer within the time of the skill. */
-export const PROVIDER_TIMEOUT_MS = 8_000;
 
 const ADAPTERS: Readonly<Record<SearchProviderName, SearchAdapter>> = { brave, tavily, serper, exa, searxng };
 

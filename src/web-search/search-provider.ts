@@ -1,5 +1,11 @@
 import type { JsonObject } from '../json.ts';
 
+export const SEARCH_PROVIDERS = ['brave', 'tavily', 'serper', 'exa', 'searxng'] as const;
+export type SearchProviderName = (typeof SEARCH_PROVIDERS)[number];
+
+/** What one provider is given to answer in. */
+export const PROVIDER_TIMEOUT_MS = 8_000;
+
 export const TIME_RANGES = ['any', 'day', 'week', 'month', 'year'] as const;
 export const SEARCH_TYPES = ['web', 'news'] as const;
 export const SAFE_SEARCH_LEVELS = ['off', 'moderate', 'strict'] as const;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import type { SearchProviderConfig, SearchProviderName } from '../../src/env.ts';
+import type { SearchProviderConfig } from '../../src/env.ts';
 import type { JsonObject } from '../../src/json.ts';
+import type { SearchProviderName } from '../../src/web-search/search-provider.ts';
 
 /**
  * Stand-ins of the providers' documented APIs: each checks method, path, key and every parameter as its provider's reference tells them,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SearchProviderName } from '../../src/env.ts';
 import { createWebSearch } from '../../src/web-search/create-web-search.ts';
-import type { SearchQuery } from '../../src/web-search/search-provider.ts';
+import type { SearchProviderName, SearchQuery } from '../../src/web-search/search-provider.ts';
 import { collectLog } from '../support/collect-log.ts';
 import { hang } from '../support/fake-internet.ts';
 import { createSearchApis, PROVIDER_NAMES, STAND_INS } from '../support/search-stand-ins.ts';

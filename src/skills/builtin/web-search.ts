@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isJsonObject } from '../../json.ts';
 import { parseDomain } from '../../web-search/domain.ts';
-import { SAFE_SEARCH_LEVELS, SEARCH_TYPES, TIME_RANGES } from '../../web-search/search-provider.ts';
+import { PROVIDER_TIMEOUT_MS, SAFE_SEARCH_LEVELS, SEARCH_PROVIDERS, SEARCH_TYPES, TIME_RANGES } from '../../web-search/search-provider.ts';
 import { defineSkill } from '../define.ts';
 import { missing } from './input-fields.ts';
 
@@ -9,8 +9,8 @@ const MAX_QUERY_CHARACTERS = 500;
 const MAX_DOMAINS = 20;
 const MISSING_QUERY = 'Missing required field: query';
 
-/** Every provider has 8 seconds, so that the last of them still answers in time. */
-const TIMEOUT_MS = 45_000;
+/** Each provider has its own time, so that the last of them still answers. */
+const TIMEOUT_MS = SEARCH_PROVIDERS.length * PROVIDER_TIMEOUT_MS + 5_000;
 
 /** ISO 3166-1 has GB for what is often called UK. */
 const canonicalCountry = (code: string) => (code.toUpperCase() === 'UK' ? 'GB' : code.toUpperCase());
@@ -63,7 +63,7 @@ export const webSearch = defineSkill({
       .describe('Two-letter country code, such as US.'),
     language: z
       .string()
-      .regex(/^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$/, 'language: Use a language code such as en or pt-BR')
+      .regex(/^[A-Za-z]{2,3}(-([A-Za-z]{2}|[A-Za-z]{4}))?$/, 'language: Use a language code such as en or pt-BR')
       .transform((code) => Intl.getCanonicalLocales(code)[0])
       .optional()
       .describe('Language code, such as en.'),

@@ -94,6 +94,8 @@ describe('web_search', () => {
     [{ query: 'x', time_range: 'hour' }, 'time_range: Invalid option: expected one of "any"|"day"|"week"|"month"|"year"'],
     [{ query: 'x', country: 'Germany' }, 'country: Use a two-letter country code such as US'],
     [{ query: 'x', language: 'English' }, 'language: Use a language code such as en or pt-BR'],
+    [{ query: 'x', language: 'zh-yue' }, 'language: Use a language code such as en or pt-BR'],
+    [{ query: 'x', language: 'en-abc' }, 'language: Use a language code such as en or pt-BR'],
     [{ query: 'x', filters: { safe_search: 'on' } }, 'filters.safe_search: Invalid option: expected one of "off"|"moderate"|"strict"'],
     [{ query: 'x', filters: 'none' }, 'filters: Invalid input: expected object, received string'],
     [{ query: 'x', filters: { include_domains: ['example.com/blog'] } }, 'Not a domain: example.com/blog'],
