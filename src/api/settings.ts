@@ -22,7 +22,7 @@ const describe = {
   change: describeRoute({
     tag: 'Management',
     summary: 'Change settings',
-    description: 'Names only what changes; answers all settings. Holds at once here, within seconds everywhere.',
+    description: 'Names only what changes; answers all settings. Holds at once here, within a minute everywhere.',
     answers: { 200: settingsBody },
   }),
 };

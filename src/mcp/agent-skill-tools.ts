@@ -29,7 +29,7 @@ export const getAgentSkill = defineTool({
   output: agentSkillTextSchema,
   async run({ id }, { services }) {
     const skill = await services.agentSkills.get(id);
-    if (skill === undefined) throw new AppError('not_found', `No agent skill with id ${id}`);
+    if (skill === undefined) throw new AppError('skill_not_found', `No agent skill with id ${id}`);
     return { structured: { ...skill }, text: skill.markdown };
   },
 });

@@ -96,7 +96,7 @@ describe.each(MCP_CLIENTS)('the official client: %s', (kind) => {
     ['omniroute_skills_execute', {}, { error: 'skillName: Invalid input: expected string, received undefined', code: 'invalid_request' }],
     ['omniroute_skills_execute', { skillName: 'echo', other: 1 }, { error: 'Unrecognized key: "other"', code: 'invalid_request' }],
     ['omniroute_skills_executions', { limit: 101 }, { error: 'limit: Too big: expected number to be <=100', code: 'invalid_request' }],
-    ['omniroute_agent_skills_get', { id: 'nothing' }, { error: 'No agent skill with id nothing', code: 'not_found' }],
+    ['omniroute_agent_skills_get', { id: 'nothing' }, { error: 'No agent skill with id nothing', code: 'skill_not_found' }],
   ])('reads what is wrong with a call of %s with %j', async (name, input, expected) => {
     const client = await mcp.connect(kind);
     const { isError, content } = await client.call(name, input as JsonObject);
