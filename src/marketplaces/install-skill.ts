@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { builtinSkills } from '../skills/builtin/index.ts';
 import type { Registry } from '../skills/registry.ts';
-import type { Skill, SkillSchema } from '../skills/skill.ts';
+import type { Skill, SkillSchema, SourceTag } from '../skills/skill.ts';
 import type { SkillStore } from '../skills/skill-store.ts';
 import { fitDescription, fitSkillName, fitTags, fitVersion } from './fit-fields.ts';
 import type { MarketplaceName } from './marketplace.ts';
@@ -46,7 +46,7 @@ const SCHEMA: SkillSchema = {
   },
 };
 
-const SOURCE_TAGS: Record<MarketplaceName, string> = { skillsmp: 'marketplace', skillssh: 'community' };
+const SOURCE_TAG_OF: Readonly<Record<MarketplaceName, SourceTag>> = { skillsmp: 'marketplace', skillssh: 'community' };
 
 const BUILTIN_NAMES: ReadonlySet<string> = new Set(builtinSkills.map(({ name }) => name));
 
@@ -77,7 +77,7 @@ export async function installSkill({ fetch, skills, registry, timeoutMs }: Insta
   const owned = (await skills.listVisible(owner, name)).filter((skill) => skill.apiKeyId === owner && skill.name === name);
   const source = { sourceUrl: file.url, contentSha256: file.sha256 };
   const version = nextVersion(owned, { name, version: fitVersion(markdown.version ?? ''), ...source });
-  const sourceTag = isPopular(file.url, rawBaseUrl) ? 'popular' : SOURCE_TAGS[marketplace];
+  const sourceTag: SourceTag = isPopular(file.url, rawBaseUrl) ? 'popular' : SOURCE_TAG_OF[marketplace];
   return registry.install({
     ...{ apiKeyId: owner, name, version, description, schema: SCHEMA, handler: markdown.instructions, kind: 'instructions' },
     ...{ mode: 'auto', sourceProvider: marketplace, ...source, installCount, tags: [...new Set([...fitTags(markdown.tags), sourceTag])] },

@@ -2,7 +2,7 @@ import { POINTS } from './scoring-points.ts';
 import { type Postings, packPostings, toEntry } from './scoring-postings.ts';
 import type { SkillWords } from './scoring-standing.ts';
 import { isStopWord } from './scoring-stop-words.ts';
-import type { Skill } from './skill.ts';
+import { type Skill, SOURCE_TAGS, type SourceProvider } from './skill.ts';
 import { foldText, isUnspaced, nameTokensOf, tokensOf } from './tokenize.ts';
 
 /** Where a pattern is no tag, no name or no token. */
@@ -23,7 +23,17 @@ export interface Signals {
   postings: Postings;
 }
 
-const foldTags = (tags: readonly string[]): Set<string> => new Set(tags.map((tag) => foldText(tag).trim()).filter((tag) => tag !== ''));
+const NO_TAGS: ReadonlySet<string> = new Set();
+const SOURCE_TAGS_OF: Readonly<Record<SourceProvider, ReadonlySet<string>>> = {
+  ...{ builtin: NO_TAGS, local: NO_TAGS },
+  ...{ skillsmp: new Set(SOURCE_TAGS), skillssh: new Set(SOURCE_TAGS) },
+};
+
+/** The tags that score: where a skill is from has nothing to do with what is asked. */
+function tagsOf({ tags, sourceProvider }: Skill): Set<string> {
+  const unscored = SOURCE_TAGS_OF[sourceProvider];
+  return new Set(tags.map((tag) => foldText(tag).trim()).filter((tag) => tag !== '' && !unscored.has(tag)));
+}
 
 type Entries = Map<string, number[]>;
 
@@ -38,7 +48,8 @@ export function collectSignals(skills: readonly Skill[]): Signals {
   const byToken: Entries = new Map();
   const byTag: Entries = new Map();
   const byName: Entries = new Map();
-  const words = skills.map(({ name, description, tags }, skill) => {
+  const words = skills.map((each, skill) => {
+    const { name, description } = each;
     const nameTokens = nameTokensOf(name);
     const points = new Map<string, number>();
     for (const token of nameTokens) points.set(token, POINTS.nameToken);
@@ -46,7 +57,7 @@ export function collectSignals(skills: readonly Skill[]): Signals {
       if (!isStopWord(token)) points.set(token, (points.get(token) ?? 0) + POINTS.descriptionToken);
     }
     for (const [token, value] of points) addEntry(byToken, token, toEntry(skill, value));
-    const skillTags = foldTags(tags);
+    const skillTags = tagsOf(each);
     for (const tag of skillTags) addEntry(byTag, tag, toEntry(skill, POINTS.tag));
     addEntry(byName, foldText(name), toEntry(skill, POINTS.wholeName));
     return { nameTokens, tags: skillTags };

@@ -10,6 +10,9 @@ export const RISKS = ['remote_shell', 'secret', 'prompt_override', 'hidden_text'
 export type SkillMode = (typeof SKILL_MODES)[number];
 export type SkillPolicy = (typeof SKILL_POLICIES)[number];
 export type SkillKind = (typeof SKILL_KINDS)[number];
+/** Tags of skills from marketplaces that tell where they are from, not what they are for. */
+export const SOURCE_TAGS = ['popular', 'marketplace', 'community'] as const;
+export type SourceTag = (typeof SOURCE_TAGS)[number];
 export type SourceProvider = (typeof SOURCE_PROVIDERS)[number];
 
 /** The owner whose skills every key sees. */

@@ -62,7 +62,9 @@ export function referenceScore(skill: Skill, { texts, provider, backgroundReason
   const text = texts.join('\n');
   const context = fold(text);
   const contextTokens = tokens(text);
-  const tags = [...new Set(skill.tags.map((tag) => fold(tag).trim()))].filter((tag) => tag.length > 0);
+  const isInstalled = skill.sourceProvider === 'skillsmp' || skill.sourceProvider === 'skillssh';
+  const unscored = isInstalled ? ['popular', 'marketplace', 'community'] : [];
+  const tags = [...new Set(skill.tags.map((tag) => fold(tag).trim()))].filter((tag) => tag.length > 0 && !unscored.includes(tag));
   const names = nameTokens(skill.name);
   let score = 0;
   if (standsWhole(fold(skill.name), context)) score += 6;

@@ -48,6 +48,18 @@ describe('worked examples', () => {
   });
 });
 
+describe('a tag that tells where a skill is from', () => {
+  const text = 'Which popular songs does the community buy on the marketplace?';
+  const tags = ['Popular', 'marketplace', 'community', 'songs'];
+  it.each([
+    ['scores nothing for a skill of SkillsMP', 'skillsmp', 3],
+    ['scores nothing for a skill of skills.sh', 'skillssh', 3],
+    ['is a tag like any other for a skill that somebody wrote', 'local', 12],
+  ] as const)('%s', (_, sourceProvider, expected) => {
+    expect(scoreOf(skill({ tags, sourceProvider }), context(text))).toBe(expected);
+  });
+});
+
 describe('the whole name', () => {
   it.each([
     ['stands alone', 'weather', 'weather', 8],
