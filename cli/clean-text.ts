@@ -1,5 +1,7 @@
+import { DIRECTION_MARKS } from '../src/invisible-characters.ts';
+
 /** Characters that steer a terminal or turn around what is read: controls, and marks of the writing direction. */
-const STEERING = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const STEERING = new RegExp(String.raw`[\p{Cc}${DIRECTION_MARKS}]`, 'gu');
 
 /** C0 controls have pictures of their own in Unicode. */
 function picture(character: string): string {

@@ -1,10 +1,10 @@
+import { INVISIBLE_CHARACTER } from '../invisible-characters.ts';
 import type { RiskFinding } from '../skills/skill.ts';
 
 const MAX_FINDINGS = 20;
 const MAX_TEXT_CHARS = 160;
 
-/** Signs that show nothing or turn the text around, and tag characters, which models read and people cannot see. */
-const INVISIBLE = /[\u200B\u2060-\u2064\u202A-\u202E\u2066-\u2069\uFEFF\u{E0000}-\u{E007F}]+/gu;
+const INVISIBLE = new RegExp(`${INVISIBLE_CHARACTER}+`, 'gu');
 
 const SHELL = String.raw`(?:sudo\s{1,9}(?:-\S{1,20}\s{1,9}){0,3})?(?:/\w{1,9}){0,3}/?\b(?:(?:ba|z|da|k|fi|c)?sh|python3?|node|perl|ruby|php|iex|pwsh|powershell|invoke-expression)\b`;
 const DOWNLOAD = String.raw`\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b`;

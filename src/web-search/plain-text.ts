@@ -1,3 +1,4 @@
+import { INVISIBLE_CHARACTER } from '../invisible-characters.ts';
 import { shorten } from './shorten.ts';
 
 /** A tag or a comment of HTML: highlight markers are tags, too. */
@@ -9,8 +10,8 @@ const NAMED: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
   ...{ hellip: '…', ndash: '–', mdash: '—', lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', middot: '·', bull: '•' },
 };
-/** Control characters, marks of direction, zero-width characters that no script needs, private use and the invisible tag characters. */
-const INVISIBLE = /[\p{Cc}\p{Co}\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
+/** Private use shows what a font makes of it; what joins and parts letters stays, since scripts need it. */
+const INVISIBLE = new RegExp(String.raw`[\p{Cc}\p{Co}]|${INVISIBLE_CHARACTER}`, 'gu');
 
 function decodeEntity(entity: string, decimal: string | undefined, hexadecimal: string | undefined, name: string | undefined): string {
   if (name !== undefined) return NAMED[name.toLowerCase()] ?? entity;

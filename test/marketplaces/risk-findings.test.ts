@@ -49,9 +49,17 @@ describe('findRisks', () => {
     expect(risksOf(text)).toContain('prompt_override');
   });
 
-  it.each(['a\u200bb', 'a\u202eb', `a${String.fromCodePoint(0xe0041)}b`])('text that cannot be seen: %j', (text) => {
+  it.each([
+    ...['a\u200bb', 'a\u202eb', 'a\u061cb', 'a\u200eb', 'a\u206ab', 'a\ufe01b', '😀\ufe0f\ufe01\ufe02'],
+    ...[0xe0041, 0xe0100, 0xe01ef].map((point) => `a${String.fromCodePoint(point)}b`),
+  ])('text that cannot be seen: %j', (text) => {
     expect(findRisks(`one\n${text}`)).toEqual([{ risk: 'hidden_text', line: 2, text: 'Characters that cannot be seen' }]);
   });
+
+  it.each(['⚠\ufe0f Take care', 'I ❤\ufe0e it', '1\ufe0f\u20e3 first', '👩🏽‍⚕\ufe0f', `葛${String.fromCodePoint(0xe0100)}城`])(
+    'nothing in signs that say which shape they have: %j',
+    (text) => expect(findRisks(text)).toEqual([]),
+  );
 
   it.each([
     'rm -rf /',

@@ -17,6 +17,7 @@ describe('plainText', () => {
     ['&unknown; &#99999999; &#x110000; &amp;lt;', '&unknown; &#99999999; &#x110000; &lt;'],
     ['  two\n\n lines\tand\u00a0more ', 'two lines and more'],
     ['\ue000cat\ue001 \u0000\u0007bell \u202Eevil\u202C \u200Bzero \ufefffeff', 'cat bell evil zero feff'],
+    ['a\ufe01b\u{E0100}c ❤\ufe0f', 'abc ❤\ufe0f'],
     ['seen\u{E0049}\u{E0067}\u{E006E}', 'seen'],
     ['👩\u200D👩\u200D👧 می\u200Cخواهم', '👩\u200D👩\u200D👧 می\u200Cخواهم'],
     ['lone \uD83D half', 'lone \uFFFD half'],
