@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { cleanText } from '../clean-text.ts';
 import type { Start } from '../define-command.ts';
 import { write } from '../terminal.ts';
 
@@ -18,7 +19,7 @@ In a client's configuration:
       start(command, async ({ gateway, terminal }) => {
         // Loaded here alone: it is larger than all the rest.
         const { bridgeMcp } = await import('../mcp-bridge.ts');
-        await bridgeMcp(gateway, terminal, (text) => write(terminal.stderr, `${text}\n`).catch(() => {}));
+        await bridgeMcp(gateway, terminal, (text) => write(terminal.stderr, `${cleanText(text)}\n`).catch(() => {}));
       }),
     );
 }
