@@ -30,7 +30,7 @@ CREATE TRIGGER routing_memory_deleted AFTER DELETE ON routing_memory BEGIN
   VALUES ('delete', old.id, old.api_key_id, old.digest);
 END;
 
--- Nothing has been stored in it so far, and SQLite adds no CHECK to a table that is there.
+-- Made anew, since SQLite adds no CHECK to a table that is there; a task is of use for a day at most.
 DROP TABLE a2a_tasks;
 CREATE TABLE a2a_tasks (
   id TEXT PRIMARY KEY,

@@ -48,7 +48,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** A failure that the caller can act on. `app.ts` alone turns it into a response. */
+/** A failure that the caller can act on; the front that took the request turns it into an answer. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly details: JsonValue | undefined;

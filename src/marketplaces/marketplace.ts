@@ -11,7 +11,7 @@ export const MARKETPLACE_TIMEOUT_MS = 15_000;
 export const MAX_MARKETPLACE_BYTES = 262_144;
 
 export interface MarketplaceQuery {
-  /** Not empty. */
+  /** Empty for the popular skills. */
   q: string;
   /** Counted from 1. */
   page: number;
@@ -27,6 +27,6 @@ export interface MarketplacePage<Listing> {
 
 /** A place where skills are found. What it lists can be handed to `install` as it is. */
 export interface Marketplace<Listing> {
-  /** Rejects with an AppError: see `MarketplaceRequest` for its codes, and `marketplace_key_missing`. */
+  /** Rejects with an AppError: see `askMarketplace` for its codes, and `marketplace_key_missing`. */
   search(query: MarketplaceQuery): Promise<MarketplacePage<Listing>>;
 }
