@@ -11,7 +11,7 @@ const baseUrl = z
   }, 'Use a URL without user, query and fragment');
 
 /** Where `eval_code` runs programs: in a container, inside the worker, or inside the worker when the program looks as if it could. */
-export const EVAL_MODES = ['sandbox', 'direct', 'hybrid'] as const;
+const EVAL_MODES = ['sandbox', 'direct', 'hybrid'] as const;
 
 export const RESULT_MODES = ['loop', 'inline'] as const;
 

@@ -28,7 +28,7 @@ export function addExecutionsCommand(program: Command, start: Start): void {
     .option('--owner <id>', 'only of the API key of this id');
   addPageOptions(list).action(({ owner: apiKeyId, ...query }, command: Command) =>
     start(command, async (session) => {
-      const answer = await session.gateway.call('/api/skills/executions', { query: { ...pick(query), apiKeyId } });
+      const answer = await session.gateway.call('/api/skills/executions', { query: { ...query, apiKeyId } });
       await session.printList(answer, COLUMNS, 'no executions');
     }),
   );
@@ -43,5 +43,3 @@ export function addExecutionsCommand(program: Command, start: Start): void {
       }),
     );
 }
-
-const pick = ({ skill, status, from, to, page, limit }: Record<string, string | undefined>) => ({ skill, status, from, to, page, limit });

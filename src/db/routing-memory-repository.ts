@@ -7,7 +7,7 @@ import { apiKeys, routingMemory } from './schema.ts';
 const quote = (text: string): string => `"${text.replaceAll('"', '""').replaceAll('\0', ' ')}"`;
 
 /** The FTS5 query for outcomes of one key that have any of the words. */
-export const searchQuery = (apiKeyId: string, words: readonly string[]): string =>
+const searchQuery = (apiKeyId: string, words: readonly string[]): string =>
   `api_key_id : ${quote(apiKeyId)} AND digest : (${words.map(quote).join(' OR ')})`;
 
 /** Outcomes in libSQL; triggers keep the full-text index beside them. */

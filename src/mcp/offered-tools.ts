@@ -8,7 +8,7 @@ import { callSkill } from './call-skill.ts';
 import { answerOf } from './skill-answer.ts';
 import type { ToolAnswer, ToolCall } from './tool.ts';
 
-export const EXECUTION_META_KEY = 'omniroute/executionId';
+const EXECUTION_META_KEY = 'omniroute/executionId';
 
 /**
  * The skills that are tools of their own for this owner, sorted by tool name: those that a model is offered, which a `manual` one never is.
