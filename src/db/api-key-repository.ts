@@ -1,4 +1,5 @@
 import { asc, eq, sql } from 'drizzle-orm';
+import { sha256Hex } from '../hex.ts';
 import type { Logger } from '../logger.ts';
 import type { Database } from './client.ts';
 import { apiKeys, routingMemory } from './schema.ts';
@@ -27,10 +28,7 @@ export interface ApiKeyRepository {
 const KEY_BYTES = 32;
 
 /** SHA-256 of a key, as lower-case hex. */
-export async function hashApiKey(key: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+export const hashApiKey = (key: string): Promise<string> => sha256Hex(key);
 
 /** `omr_` and 256 random bits as base64url (RFC 4648, section 5). */
 export function newApiKey(): string {

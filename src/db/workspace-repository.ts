@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { sha256Hex } from '../hex.ts';
 import { SkillError, type Workspace } from '../skills/define.ts';
 import { normalizeWorkspacePath } from '../skills/workspace-path.ts';
 import type { Database } from './client.ts';
@@ -19,10 +20,7 @@ type WriteOptions = Parameters<Workspace['write']>[2];
 type Refusal = 'not_a_file' | 'exists' | 'file_too_large' | 'too_many_files' | 'workspace_full';
 
 /** The name of an API key's workspace: the first 24 hex digits of the SHA-256 of its id. */
-export async function workspaceId(apiKeyId: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(apiKeyId)));
-  return Array.from(digest.subarray(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
+export const workspaceId = async (apiKeyId: string): Promise<string> => (await sha256Hex(apiKeyId)).slice(0, 24);
 
 /** `a/b/c.txt` lies in `a` and `a/b`. */
 const foldersOf = (path: string): string[] =>

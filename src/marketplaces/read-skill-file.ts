@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { sha256Hex } from '../hex.ts';
 import { askMarketplace } from './ask-marketplace.ts';
 import type { SkillLocation } from './skill-location.ts';
 
@@ -8,11 +9,6 @@ export interface SkillFile {
   text: string;
   /** Of its bytes, in hex. */
   sha256: string;
-}
-
-async function sha256Hex(bytes: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(bytes)));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function decode(bytes: Uint8Array): string {
