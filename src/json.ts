@@ -11,6 +11,10 @@ export const asArray = (value: JsonValue | undefined): JsonValue[] => (Array.isA
 /** The objects of an array, leaving out everything else in it. */
 export const objectsOf = (value: JsonValue | undefined): JsonObject[] => asArray(value).filter(isJsonObject);
 
+/** The value without members that are null, when it is an object: models send null for a field that they mean to leave out. */
+export const withoutNulls = (value: unknown): unknown =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : value;
+
 /** The value as a text when it is one or a number, else an empty one. */
 export const asText = (value: JsonValue | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';

@@ -4,7 +4,7 @@ import { APPROVAL_STATUSES, type Approval } from '../execution/approval.ts';
 import type { AppEnv } from './app-env.ts';
 import { requireScope } from './auth.ts';
 import { describeRoute } from './describe-route.ts';
-import { isManagement, ownerOf } from './principal.ts';
+import { visibleOwner } from './principal.ts';
 import { jsonValue, listBody, listSchema, pageQuery } from './schemas.ts';
 import { validateQuery } from './validate.ts';
 
@@ -41,19 +41,16 @@ const describe = {
 
 const toBody = ({ skillId: _, ...approval }: Approval) => approval;
 
-/** Whose approvals the caller may see and decide; undefined: everybody's. */
-const visibleOwner = (c: Context<AppEnv>): string | undefined => (isManagement(c.var.principal) ? undefined : ownerOf(c.var.principal));
-
 async function decide(c: Context<AppEnv>, decision: 'approved' | 'denied') {
   const { approvals, now } = c.var.services;
-  const approval = await approvals.decide(c.req.param('id') ?? '', decision, new Date(now()), visibleOwner(c));
+  const approval = await approvals.decide(c.req.param('id') ?? '', decision, new Date(now()), visibleOwner(c.var.principal));
   return c.json({ success: true, approval: toBody(approval) });
 }
 
 export const approvals = new Hono<AppEnv>()
   .get('/', describe.list, requireScope('read:skills'), validateQuery(listApprovalsQuery), async (c) => {
     const { page, limit, status } = c.req.valid('query');
-    const owner = visibleOwner(c);
+    const owner = visibleOwner(c.var.principal);
     const filter = { ...(owner !== undefined && { apiKeyId: owner }), ...(status && { status }) };
     const { data, total } = await c.var.services.approvals.listPage(filter, page, limit);
     return c.json(listBody(data.map(toBody), total, { page, limit }));

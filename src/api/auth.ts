@@ -15,7 +15,7 @@ async function equalSecrets(left: string, right: string): Promise<boolean> {
 }
 
 /** The key or token of a request: `Authorization: Bearer`, `x-api-key`, `x-goog-api-key` or `?key=`. */
-function readCredential(c: Context<AppEnv>): string | undefined {
+export function readCredential(c: Context<AppEnv>): string | undefined {
   const authorization = c.req.header('authorization');
   const bearer = authorization === undefined ? undefined : /^Bearer\s+(\S+)$/i.exec(authorization.trim())?.[1];
   return bearer ?? c.req.header('x-api-key') ?? c.req.header('x-goog-api-key') ?? c.req.query('key');

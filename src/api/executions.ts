@@ -12,7 +12,8 @@ import { readClientId } from './client-id.ts';
 import { describeRoute } from './describe-route.ts';
 import { executionBody, listedExecutionBody, MAX_LISTED_VALUE_BYTES, toExecutionBody, toListedBody } from './execution-body.ts';
 import { createExecutionStream } from './execution-stream.ts';
-import { isManagement, ownerOf, type Principal } from './principal.ts';
+import { findSkill } from './find-skill.ts';
+import { ownerOf, type Principal, visibleOwner } from './principal.ts';
 import { locationOf } from './request-location.ts';
 import { idText, jsonObject, listBody, listSchema, moment, pageQuery, plainText } from './schemas.ts';
 import { jsonBody, validateQuery } from './validate.ts';
@@ -63,17 +64,15 @@ const describe = {
   }),
 };
 
-/** Whose executions the principal may see; undefined: everybody's. */
-const visibleOwner = (principal: Principal): string | undefined => (isManagement(principal) ? undefined : ownerOf(principal));
-
-async function findSkill({ registry, skills }: Services, principal: Principal, body: z.infer<typeof executeBody>, waitUntil: WaitUntil) {
-  const { skillId, skillName } = body;
-  const reference = skillId ?? skillName ?? '';
-  const visible = await registry.find(reference, ownerOf(principal), waitUntil);
-  const found = visible ?? (skillId !== undefined && isManagement(principal) ? await skills.get(skillId) : undefined);
-  const isAsked = found !== undefined && (skillId === undefined || found.id === skillId);
-  if (!isAsked) throw new AppError('skill_not_found', `No skill ${reference}`);
-  return found;
+async function findAsked(
+  services: Services,
+  principal: Principal,
+  { skillId, skillName }: z.infer<typeof executeBody>,
+  waitUntil: WaitUntil,
+) {
+  const skill = await findSkill(services, principal, skillId ?? skillName ?? '', waitUntil);
+  if (skillId !== undefined && skill.id !== skillId) throw new AppError('skill_not_found', `No skill ${skillId}`);
+  return skill;
 }
 
 export const executions = new Hono<AppEnv>()
@@ -103,7 +102,7 @@ export const executions = new Hono<AppEnv>()
     const body = c.req.valid('json');
     const waitUntil: WaitUntil = (work) => c.executionCtx.waitUntil(work);
     const idempotencyKey = readClientId(c, 'idempotency-key');
-    const skill = await findSkill(services, principal, body, waitUntil);
+    const skill = await findAsked(services, principal, body, waitUntil);
     const left = new AbortController();
     const onLeave = () => left.abort(new Error('The client left'));
     const { maxSandboxOutputChars: maxOutputChars } = services.config.limits;

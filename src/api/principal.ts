@@ -14,5 +14,8 @@ export const isManagement = (principal: Principal): boolean => principal.kind ==
 export const hasScope = (principal: Principal, scope: Scope): boolean =>
   isManagement(principal) || (principal.kind === 'key' && principal.scopes.includes(scope));
 
+/** Whose things the principal may see and decide about; undefined: everybody's. */
+export const visibleOwner = (principal: Principal): string | undefined => (isManagement(principal) ? undefined : ownerOf(principal));
+
 /** The owner of what the principal does. */
 export const ownerOf = (principal: Principal): string => (principal.kind === 'key' ? principal.apiKeyId : ANONYMOUS_OWNER);

@@ -1,5 +1,6 @@
 import { FAILSAFE_SCHEMA, load } from 'js-yaml';
 import { AppError } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 
 /** What a SKILL.md says (https://agentskills.io/specification). */
 export interface SkillMarkdown {
@@ -10,10 +11,6 @@ export interface SkillMarkdown {
   /** The Markdown below the frontmatter. */
   instructions: string;
 }
-
-type Fields = Record<string, unknown>;
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Values that YAML reads as something other than the text that stands there. */
 const OPENS_YAML = /^["'|>[{&*!#-]/;
@@ -38,11 +35,11 @@ function readYaml(yaml: string): unknown {
   }
 }
 
-function readFrontmatter(lines: readonly string[]): Fields {
+function readFrontmatter(lines: readonly string[]): JsonObject {
   const yaml = lines.join('\n');
   if (yaml.trim() === '') return {};
   const fields = readYaml(yaml) ?? readYaml(quotePlainValues(yaml));
-  if (isFields(fields)) return fields;
+  if (isJsonObject(fields)) return fields;
   throw new AppError('skill_unusable', 'The frontmatter of SKILL.md is not valid YAML');
 }
 
@@ -61,7 +58,7 @@ export function parseSkillMarkdown(text: string): SkillMarkdown {
   const end = isFence(lines[0]) ? lines.findIndex((line, index) => index > 0 && isFence(line)) : 0;
   if (end < 0) throw new AppError('skill_unusable', 'The frontmatter of SKILL.md does not end: its closing --- is missing');
   const fields = readFrontmatter(lines.slice(1, Math.max(end, 1)));
-  const metadata = isFields(fields.metadata) ? fields.metadata : {};
+  const metadata = isJsonObject(fields.metadata) ? fields.metadata : {};
   const instructions = lines
     .slice(end === 0 ? 0 : end + 1)
     .join('\n')

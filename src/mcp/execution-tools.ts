@@ -1,24 +1,16 @@
 import * as z from 'zod';
 import { executionBody, listedExecutionBody, MAX_LISTED_VALUE_BYTES, toExecutionBody, toListedBody } from '../api/execution-body.ts';
-import { isManagement, ownerOf } from '../api/principal.ts';
+import { findSkill } from '../api/find-skill.ts';
+import { visibleOwner } from '../api/principal.ts';
 import { jsonObject, plainText } from '../api/schemas.ts';
-import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { callSkill } from './call-skill.ts';
 import { answerOf } from './skill-answer.ts';
-import { defineTool, type ToolCall } from './tool.ts';
+import { defineTool } from './tool.ts';
 
 const execution = z.strictObject(executionBody.shape);
 
 const listedExecution = z.strictObject(listedExecutionBody.shape);
-
-/** A key finds what it sees; the management finds every skill by its id, too. */
-async function findSkill({ services, principal, waitUntil }: ToolCall, reference: string) {
-  const visible = await services.registry.find(reference, ownerOf(principal), waitUntil);
-  const skill = visible ?? (isManagement(principal) ? await services.skills.get(reference) : undefined);
-  if (skill === undefined) throw new AppError('skill_not_found', `No skill ${reference}`);
-  return skill;
-}
 
 export const executeSkill = defineTool({
   name: 'omniroute_skills_execute',
@@ -40,7 +32,7 @@ export const executeSkill = defineTool({
       .meta({ description: 'The call was not run: a person has to approve it, then it is to be made again' }),
   }),
   async run({ skillName, input, sessionId }, call) {
-    const skill = await findSkill(call, skillName);
+    const skill = await findSkill(call.services, call.principal, skillName, call.waitUntil);
     const result = await callSkill(skill, input, sessionId ?? null, call);
     if (result.kind === 'asks') return { asks: result.question };
     const { text, failed } = answerOf(skill, result);
@@ -60,8 +52,7 @@ export const listExecutions = defineTool({
   input: z.strictObject({ limit: z.int().min(1).max(100).default(50) }),
   output: z.strictObject({ executions: z.array(listedExecution) }),
   async run({ limit }, { services, principal }) {
-    const filter = isManagement(principal) ? {} : { apiKeyId: ownerOf(principal) };
-    const found = await services.executions.listBrief(filter, limit, MAX_LISTED_VALUE_BYTES);
+    const found = await services.executions.listBrief({ apiKeyId: visibleOwner(principal) }, limit, MAX_LISTED_VALUE_BYTES);
     return { structured: { executions: found.map(toListedBody) } };
   },
 });

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../api/app-env.ts';
+import { readCredential } from '../api/auth.ts';
 import { errorResponse } from '../api/error-response.ts';
 import type { JsonObject } from '../json.ts';
 
@@ -24,8 +25,7 @@ function challengeFor(status: number, c: Context<AppEnv>): string | undefined {
   // Before there is a principal, what is forbidden is the origin.
   if (status === 403) return c.get('principal') === undefined ? undefined : `${REALM}, error="insufficient_scope"`;
   if (status !== 401) return undefined;
-  const sent = c.req.header('authorization') ?? c.req.header('x-api-key') ?? c.req.header('x-goog-api-key') ?? c.req.query('key');
-  return sent === undefined ? REALM : `${REALM}, error="invalid_token", error_description="No such API key"`;
+  return readCredential(c) === undefined ? REALM : `${REALM}, error="invalid_token", error_description="No such API key"`;
 }
 
 export function mcpErrorResponse(error: unknown, c: Context<AppEnv>): Response {

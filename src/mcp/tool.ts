@@ -1,7 +1,8 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { Principal, Scope } from '../api/principal.ts';
 import { invalidRequest } from '../api/validate.ts';
 import type { JsonObject } from '../json.ts';
+import { toJsonSchema } from '../json-schema.ts';
 import type { Question, SkillCall } from './call-skill.ts';
 
 /** A call of a tool, and who makes it. */
@@ -37,20 +38,6 @@ interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> exte
   input: Input;
   output: Output;
   run(input: z.output<Input>, call: ToolCall): Promise<ToolAnswer>;
-}
-
-/** The schema without what clients' validators of older drafts stumble over. */
-function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: 'any',
-    override({ jsonSchema }) {
-      delete jsonSchema.id;
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-    },
-  });
-  return rest as JsonObject;
 }
 
 /** Declares a tool by zod schemas, which its JSON Schemas are made of when they are first asked for. */

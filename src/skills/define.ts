@@ -1,7 +1,8 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { BrowserRunRequestInput, BrowserRunResult } from '../contract/browser-runs.ts';
 import type { OutputStream, RunRequestInput, RunResult } from '../contract/runs.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { type JsonObject, type JsonValue, withoutNulls } from '../json.ts';
+import { toJsonSchema } from '../json-schema.ts';
 import type { RunDirect } from '../quickjs/direct-run.ts';
 import type { Settings } from '../settings.ts';
 import type { WebSearch } from '../web-search/search-provider.ts';
@@ -117,23 +118,6 @@ interface Definition<Input extends z.ZodType, Output extends z.ZodType>
   sequenceKey?(input: z.output<Input>): string;
   execute(input: z.output<Input>, context: SkillContext): Promise<z.output<Output> & JsonObject>;
 }
-
-/** JSON Schema without the parts that say nothing to a model or that providers stumble over. */
-function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io,
-    override({ jsonSchema }) {
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      delete jsonSchema.propertyNames;
-    },
-  });
-  return rest as JsonObject;
-}
-
-/** Models send null for a field that they mean to leave out. */
-const withoutNulls = (value: JsonValue): JsonValue =>
-  isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
 
 /** Declares a built-in skill. A message given to a zod check is the error text as it stands; zod's own messages get the path in front. */
 export function defineSkill<Input extends z.ZodType, Output extends z.ZodType>(definition: Definition<Input, Output>): BuiltinSkill {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isJsonObject } from '../../json.ts';
+import { withoutNulls } from '../../json.ts';
 import { parseDomain } from '../../web-search/domain.ts';
 import { PROVIDER_TIMEOUT_MS, SAFE_SEARCH_LEVELS, SEARCH_PROVIDERS, SEARCH_TYPES, TIME_RANGES } from '../../web-search/search-provider.ts';
 import { defineSkill } from '../define.ts';
@@ -32,10 +32,6 @@ const filters = z.object({
   exclude_domains: domains.describe('No results of these domains.'),
   safe_search: z.enum(SAFE_SEARCH_LEVELS).optional(),
 });
-
-/** Models send null for a filter that they mean to leave out. */
-const withoutNulls = (value: unknown): unknown =>
-  isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, filter]) => filter !== null)) : value;
 
 export const webSearch = defineSkill({
   name: 'web_search',
