@@ -116,11 +116,14 @@ export function createExecutionRepository(db: Database): ExecutionStore {
 
     async findUnfinished(apiKeyId, callId) {
       const { id, attempts, sandboxId, createdAt, startedAt, leaseExpiresAt } = getTableColumns(skillExecutions);
+      const isWaitedFor = and(eq(approvals.apiKeyId, apiKeyId), eq(approvals.executionId, id), eq(approvals.status, 'pending'));
+      // Spelled as in the index of what is unfinished, and kept from that of the owner: all that is under way is far less than one key's history.
+      const isUnderWay = sql`${skillExecutions.status} in ('pending', 'running') and +${skillExecutions.apiKeyId} = ${apiKeyId}`;
       const [found] = await db
         .select({ id, attempts, sandboxId, createdAt, startedAt, leaseExpiresAt, approvalId: approvals.id })
         .from(skillExecutions)
-        .leftJoin(approvals, and(eq(approvals.executionId, id), eq(approvals.status, 'pending')))
-        .where(and(eq(skillExecutions.apiKeyId, apiKeyId), eq(skillExecutions.callId, callId), isUnfinished))
+        .leftJoin(approvals, isWaitedFor)
+        .where(and(isUnderWay, eq(skillExecutions.callId, callId)))
         .orderBy(desc(createdAt), desc(id))
         .limit(1);
       return found;
