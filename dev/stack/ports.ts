@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export const HOST = '127.0.0.1';
 
@@ -28,10 +29,20 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Throws an Error that names the port and the variable that sets it when somebody listens there already. */
+/** How long the parts of a stack that was killed a moment ago may take to let go of their ports: a sandbox-host removes its containers first. */
+const RELEASE_MS = 8_000;
+const RETRY_MS = 100;
+
+/** Throws an Error that names the port and the variable that sets it when somebody listens there and goes on to. */
 export async function assertPortIsFree(variable: string, port: number): Promise<void> {
-  await tryPort(port).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${error.code})`;
+  for (const deadline = Date.now() + RELEASE_MS; ; await wait(RETRY_MS)) {
+    const code = await tryPort(port).then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    if (code === undefined) return;
+    if (code === 'EADDRINUSE' && Date.now() < deadline) continue;
+    const reason = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`;
     throw new Error(`Port ${port} ${reason}: set ${variable} to another one`);
-  });
+  }
 }
