@@ -24,15 +24,18 @@ async function sendBytes(app: ReturnType<typeof createTestServer>['app'], id: st
 
 it('holds a bounded number of bytes of requests at a time, whether they are signed or not', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
   const { app } = createTestServer(
     async ({ id }, { onStart }) => {
       onStart();
+      begun.resolve();
       await promise;
       return resultOf(id);
     },
     { bodies: new BodyBudget(MAX_REQUEST_BYTES) },
   );
   const held = sendBytes(app, 'a', { 'content-length': '1000' });
+  await begun.promise;
   for (const header of [{ 'content-length': String(MAX_REQUEST_BYTES - 999) }, { 'transfer-encoding': 'chunked' }]) {
     const refused = await sendBytes(app, 'b', header);
     expect(refused.status).toBe(429);
