@@ -1,5 +1,5 @@
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core';
-import { CappedOutput } from './capped-output.ts';
+import { CappedOutput } from '../contract/capped-output.ts';
 import type { DirectEnd, DirectLimits, DirectRun } from './direct-run.ts';
 import { GUEST_SOURCE } from './generated/guest-source.ts';
 import { GUEST_FILE, GUEST_GLOBAL, type Guest, HOST_GLOBAL, type Host, PROGRAM_FILE, unescapeNuls } from './guest.ts';

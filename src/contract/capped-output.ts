@@ -17,11 +17,14 @@ export class CappedOutput {
     return this.#truncated;
   }
 
-  push(text: string): void {
-    if (this.#truncated) return;
+  /** Returns what is kept of the text. */
+  push(text: string): string {
+    if (this.#truncated) return '';
     const room = this.#maxChars - this.#text.length;
     this.#truncated = text.length > room;
     const splitsPair = this.#truncated && room > 0 && /[\uD800-\uDBFF]/.test(text.charAt(room - 1));
-    this.#text += this.#truncated ? text.slice(0, splitsPair ? room - 1 : room) : text;
+    const kept = this.#truncated ? text.slice(0, splitsPair ? room - 1 : room) : text;
+    this.#text += kept;
+    return kept;
   }
 }
