@@ -14,7 +14,7 @@ import { RunMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
 import { removeLeftovers } from './remove-leftovers.ts';
 import { runProgram } from './run-program.ts';
-import { RunRegistry } from './run-registry.ts';
+import { createRunnerRegistry } from './runner-registry.ts';
 import { SandboxRunner } from './sandbox-runner.ts';
 import { createServer } from './server.ts';
 import { WarmSource } from './warm-source.ts';
@@ -52,32 +52,21 @@ export function createHost(config: HostConfig, bootId: string, log: Logger, egre
   const source = new WarmSource({ engine, identity, limits, images, maxStarting: STARTS_PER_CPU * cpus, now, log });
   const runner = new SandboxRunner({ engine, source, queue, drive: (...run) => runProgram(engine, ...run) });
 
-  const registry = new RunRegistry({
-    now,
-    kill: (id) => runner.kill(id),
-    async start({ image, command, env, ...rest }, on) {
-      const startedAt = now();
-      try {
-        const result = await runner.run(image, command, env, { ...rest, ...on });
-        record(result, now() - startedAt);
-        return result;
-      } catch (error) {
-        metrics.refuse();
-        throw error;
-      }
-    },
-  });
-
+  const registry = createRunnerRegistry({ runner, now, onEnd: record });
   const browsers = createBrowserRuns({
     config: config.browser,
     engine,
     identity,
     egress,
     now,
-    onEnd: (result, totalMs) => (result ? record(result, totalMs) : metrics.refuse()),
+    onEnd: record,
   });
 
-  function record(result: RunResult, totalMs: number): void {
+  function record(result: RunResult | undefined, totalMs: number): void {
+    if (result === undefined) {
+      metrics.refuse();
+      return;
+    }
     const outcome = metrics.record(result, totalMs);
     log('info', 'sandbox.run.complete', { id: result.id, outcome, exitCode: result.exitCode, warm: result.warm, totalMs });
   }

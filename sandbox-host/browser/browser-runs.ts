@@ -12,7 +12,8 @@ import type { HostConfig } from '../config.ts';
 import type { HostIdentity } from '../create-body.ts';
 import type { DockerEngine } from '../docker-engine.ts';
 import { HostError } from '../host-error.ts';
-import { RunRegistry } from '../run-registry.ts';
+import type { RunRegistry } from '../run-registry.ts';
+import { createRunnerRegistry } from '../runner-registry.ts';
 import { type RunningContainer, SandboxRunner } from '../sandbox-runner.ts';
 import { createBrowserSource } from './browser-source.ts';
 import type { Egress } from './egress.ts';
@@ -70,21 +71,7 @@ export function createBrowserRuns({ config, engine, identity, egress, now, onEnd
     source: createBrowserSource(engine, identity, limits),
     drive: (...run) => runBrowser(egress, engine, ...run),
   });
-  const registry = new RunRegistry({
-    now,
-    kill: (id) => runner.kill(id),
-    async start({ image, command, env, ...rest }, on) {
-      const startedAt = now();
-      try {
-        const result = await runner.run(image, command, env, { ...rest, ...on });
-        onEnd(result, now() - startedAt);
-        return result;
-      } catch (error) {
-        onEnd(undefined, 0);
-        throw error;
-      }
-    },
-  });
+  const registry = createRunnerRegistry({ runner, now, onEnd });
   return {
     async join(request, signal) {
       if (image === undefined) throw new HostError('browser_disabled', BROWSER_NOT_CONFIGURED);
