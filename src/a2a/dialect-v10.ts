@@ -3,17 +3,17 @@ import type { JsonObject } from '../json.ts';
 import type { Dialect } from './dialect.ts';
 import {
   historyLength,
-  identifier,
-  metadata,
   optionalIdentifier,
-  partsOf,
   readParams,
   refuseFiles,
   refusePushConfig,
   requireOutputMode,
   requireSmallMessage,
+  sendParamsOf,
+  skillNamedIn,
 } from './read-params.ts';
-import { type Artifact, type Message, type Part, TASK_STATES, type Task, type TaskState } from './task.ts';
+import { type Part, TASK_STATES, type TaskState } from './task.ts';
+import { createTaskWriter } from './task-writer.ts';
 
 const part = z
   .looseObject({ text: z.string().optional(), data: z.json().optional(), raw: z.unknown().optional(), url: z.unknown().optional() })
@@ -23,26 +23,10 @@ const part = z
   .refine(({ data }) => data === undefined || (typeof data === 'object' && data !== null && !Array.isArray(data)), {
     error: 'This agent takes objects as data',
   });
-const sendParams = z.looseObject({
-  message: z.looseObject({
-    messageId: identifier,
-    role: z.literal('ROLE_USER'),
-    parts: partsOf(part),
-    taskId: optionalIdentifier,
-    contextId: optionalIdentifier,
-    metadata,
-  }),
-  configuration: z
-    .looseObject({
-      returnImmediately: z.boolean().optional(),
-      historyLength,
-      acceptedOutputModes: z.array(z.string()).nullish(),
-      taskPushNotificationConfig: z.unknown().optional(),
-    })
-    .nullish(),
-  metadata,
+const sendParams = sendParamsOf(part, 'ROLE_USER', {
+  returnImmediately: z.boolean().optional(),
+  taskPushNotificationConfig: z.unknown().optional(),
 });
-const taskParams = z.looseObject({ id: identifier, historyLength });
 
 /** `TASK_STATE_INPUT_REQUIRED`. */
 const writeState = (state: TaskState): string => `TASK_STATE_${state.toUpperCase().replace('-', '_')}`;
@@ -66,35 +50,12 @@ const toPart = (sent: z.infer<typeof part>): Part => {
   return sent.data === undefined ? refuseFiles() : { kind: 'data', data: sent.data as JsonObject };
 };
 
-const writePart = (written: Part): JsonObject =>
-  written.kind === 'text' ? { text: written.text, mediaType: 'text/plain' } : { data: written.data, mediaType: 'application/json' };
-const writeMessage = ({ messageId, role, parts }: Message, { id, contextId }: Task): JsonObject => ({
-  messageId,
-  role: role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT',
-  parts: parts.map(writePart),
-  taskId: id,
-  contextId,
-});
-const writeArtifact = ({ artifactId, name, parts }: Artifact): JsonObject => ({ artifactId, name, parts: parts.map(writePart) });
-
-const writeStatus = (task: Task): JsonObject => ({
-  state: writeState(task.state),
-  timestamp: task.updatedAt,
-  ...(task.statusText !== undefined && {
-    message: writeMessage(
-      { messageId: `${task.id}:${task.updatedAt}`, role: 'agent', parts: [{ kind: 'text', text: task.statusText }] },
-      task,
-    ),
-  }),
-});
-
-const writeTask = (task: Task): JsonObject => ({
-  id: task.id,
-  contextId: task.contextId,
-  status: writeStatus(task),
-  history: task.history.map((message) => writeMessage(message, task)),
-  artifacts: task.artifacts.map(writeArtifact),
-  metadata: { skill: task.skill },
+const write = createTaskWriter({
+  state: writeState,
+  role: (role) => (role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT'),
+  part: (written) =>
+    written.kind === 'text' ? { text: written.text, mediaType: 'text/plain' } : { data: written.data, mediaType: 'application/json' },
+  marks: { message: {}, task: {} },
 });
 
 /** Revision 1.0 of the protocol. https://a2a-protocol.org/v1.0.0/specification/ */
@@ -120,14 +81,10 @@ export const dialectV10: Dialect = {
     const { messageId, taskId, contextId, metadata: own, parts } = message;
     return {
       message: { messageId, taskId, contextId, parts: parts.map(toPart) },
-      skill: own?.skill ?? own?.skillId ?? named?.skill ?? named?.skillId,
+      skill: skillNamedIn(own, named),
       waits: configuration?.returnImmediately !== true,
       historyLength: configuration?.historyLength,
     };
-  },
-  readTaskId(params) {
-    const { id, historyLength } = readParams(taskParams, params);
-    return { id, historyLength };
   },
   readList(params) {
     const read = readParams(listParams, params);
@@ -136,18 +93,18 @@ export const dialectV10: Dialect = {
     const filter = { contextId, state: STATES.get(status ?? ''), changedAfter };
     return { ...filter, pageSize, pageToken: pageToken || undefined, historyLength, includeArtifacts };
   },
-  task: writeTask,
-  sent: (task) => ({ task: writeTask(task) }),
+  task: write.task,
+  sent: (task) => ({ task: write.task(task) }),
   event(event) {
     const { task } = event;
     const about = { taskId: task.id, contextId: task.contextId };
     switch (event.kind) {
       case 'task':
-        return { task: writeTask(task) };
+        return { task: write.task(task) };
       case 'status':
-        return { statusUpdate: { ...about, status: writeStatus(task) } };
+        return { statusUpdate: { ...about, status: write.status(task) } };
       case 'artifact':
-        return { artifactUpdate: { ...about, artifact: writeArtifact(event.artifact), append: false, lastChunk: true } };
+        return { artifactUpdate: { ...about, artifact: write.artifact(event.artifact), append: false, lastChunk: true } };
     }
   },
   errorDetails: ({ reason }) => ({

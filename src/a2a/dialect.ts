@@ -36,7 +36,6 @@ export interface ListRequest {
 export interface Dialect {
   methods: Readonly<Record<string, Operation>>;
   readSend(params: JsonValue | undefined): SendRequest;
-  readTaskId(params: JsonValue | undefined): { id: string; historyLength: number | undefined };
   readList(params: JsonValue | undefined): ListRequest;
   task(task: Task): JsonObject;
   /** What `send` answers. */

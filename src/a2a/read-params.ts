@@ -15,10 +15,36 @@ export const identifier = z
 /** In Protobuf JSON an empty text is the same as none. */
 export const optionalIdentifier = z.preprocess((value) => (value === '' || value === null ? undefined : value), identifier.optional());
 export const historyLength = z.int().min(0).optional();
-export const partsOf = <Part extends z.ZodType>(part: Part) => z.array(part).min(1).max(MAX_PARTS);
-export const metadata = z
+const metadata = z
   .looseObject({ skill: z.string().max(MAX_ID_CHARS).optional(), skillId: z.string().max(MAX_ID_CHARS).optional() })
   .nullish();
+
+/** The parameters of a message to the agent; each revision has its own parts, its name for the user's role and configuration. */
+export const sendParamsOf = <Part extends z.ZodType, Configuration extends z.ZodRawShape>(
+  part: Part,
+  userRole: string,
+  configuration: Configuration,
+) =>
+  z.looseObject({
+    message: z.looseObject({
+      messageId: identifier,
+      role: z.literal(userRole),
+      parts: z.array(part).min(1).max(MAX_PARTS),
+      taskId: optionalIdentifier,
+      contextId: optionalIdentifier,
+      metadata,
+    }),
+    configuration: z.looseObject({ historyLength, acceptedOutputModes: z.array(z.string()).nullish(), ...configuration }).nullish(),
+    metadata,
+  });
+
+type Metadata = z.output<typeof metadata>;
+
+/** The agent's skill that the metadata of a message, else those of its request, name. */
+export const skillNamedIn = (message: Metadata, request: Metadata): string | undefined =>
+  message?.skill ?? message?.skillId ?? request?.skill ?? request?.skillId;
+
+const taskParams = z.looseObject({ id: identifier, historyLength });
 
 /** Checks the parameters of a method. Throws an A2AError that names the first fault. */
 export function readParams<Schema extends z.ZodType>(schema: Schema, params: JsonValue | undefined): z.output<Schema> {
@@ -27,6 +53,12 @@ export function readParams<Schema extends z.ZodType>(schema: Schema, params: Jso
   const [issue] = parsed.error.issues;
   const path = ['params', ...(issue?.path ?? [])].map(String).join('.');
   throw new A2AError('INVALID_PARAMS', `${path}: ${issue?.message ?? 'Invalid'}`);
+}
+
+/** The task that a method is about. */
+export function readTaskId(params: JsonValue | undefined): { id: string; historyLength: number | undefined } {
+  const { id, historyLength } = readParams(taskParams, params);
+  return { id, historyLength };
 }
 
 export function requireSmallMessage(params: unknown): void {

@@ -15,6 +15,7 @@ import { dialectV10 } from './dialect-v10.ts';
 import { idOf, parseRpc, type RpcRequest, readRpc, rpcError, rpcResult } from './json-rpc.ts';
 import { listTasks, shorten } from './list-tasks.ts';
 import { readVersion } from './protocol-version.ts';
+import { readTaskId } from './read-params.ts';
 import { registerA2ASkills } from './skills/index.ts';
 import { isTerminal, type TaskEvent } from './task.ts';
 import { watchTask } from './watch-task.ts';
@@ -109,13 +110,13 @@ async function perform(operation: Operation, request: RpcRequest, dialect: Diale
       return { response: streamEvents(call, request, dialect, (emit) => run(shortened(emit))) };
     }
     case 'get': {
-      const { id, historyLength } = dialect.readTaskId(params);
+      const { id, historyLength } = readTaskId(params);
       return { result: dialect.task(shorten(await agent.get(id, caller), historyLength)) };
     }
     case 'cancel':
-      return { result: dialect.task(await agent.cancel(dialect.readTaskId(params).id, caller)) };
+      return { result: dialect.task(await agent.cancel(readTaskId(params).id, caller)) };
     case 'resubscribe': {
-      const task = await agent.get(dialect.readTaskId(params).id, caller);
+      const task = await agent.get(readTaskId(params).id, caller);
       const finishes = dialect.resubscribesToFinished;
       if (isTerminal(task.state) && !finishes)
         throw new A2AError('UNSUPPORTED_OPERATION', `Task ${task.id} is ${task.state}: there is nothing to subscribe to`);
