@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AGENT_SKILL_CATEGORIES, type AgentSkillCoverage, type AgentSkillText } from '../src/agent-skills/agent-skill.ts';
+import { operationsOf } from '../src/api/read-openapi.ts';
 import { commandsOf, renderCommands } from './agent-skills/commands.ts';
 import { measureCoverage } from './agent-skills/measure-coverage.ts';
-import { operationsOf, renderOperations } from './agent-skills/operations.ts';
+import { operationName, renderOperations } from './agent-skills/operations.ts';
 import { describeProduct, type Product } from './agent-skills/product.ts';
 import { readIntroduction } from './agent-skills/read-introduction.ts';
 import { renderSkill } from './agent-skills/render-skill.ts';
@@ -28,7 +29,7 @@ function areasOf(category: Category): string[] {
 function partsOf({ document, tools, program }: Product, category: Category, area: string): string[] {
   switch (category) {
     case 'api': {
-      const operations = operationsOf(document).filter(({ tag }) => areaOf(tag) === area);
+      const operations = operationsOf(document).filter(({ operation }) => areaOf(operation.tags?.[0] ?? '') === area);
       if (operations.length === 0) throw new Error(`No tag of the OpenAPI document is called ${area}, as ${category}/${area}.md is`);
       return [renderOperations(document, operations)];
     }
@@ -62,7 +63,7 @@ export function generateAgentSkills(product: Product): GeneratedFiles {
     ),
   ).sort((left, right) => (left.id < right.id ? -1 : 1));
   const describable = {
-    operations: operationsOf(product.document).map(({ name }) => name),
+    operations: operationsOf(product.document).map(operationName),
     tools: product.tools.map(({ name }) => name),
     commands: commandsOf(product.program).map(({ name }) => name),
   };

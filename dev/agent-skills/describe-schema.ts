@@ -1,13 +1,8 @@
 import type { oas31 } from 'zod-openapi';
-
-export type Schema = oas31.SchemaObject | oas31.ReferenceObject;
+import { isReference, nameOf, type Schema } from '../../src/api/read-openapi.ts';
 
 /** Members that are written out; of what has more, the reader asks `/openapi.json`. */
 const MAX_DEPTH = 2;
-
-const isReference = (schema: Schema): schema is oas31.ReferenceObject => '$ref' in schema && typeof schema.$ref === 'string';
-
-export const nameOf = ({ $ref }: { $ref: string }): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
 /** Bounds of a value in words: `1 to 100`, `at most 64 characters`. */
 function boundsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }: oas31.SchemaObject): string[] {

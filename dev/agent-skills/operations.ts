@@ -1,6 +1,7 @@
 import type { oas31 } from 'zod-openapi';
 import type { OpenApiDocument } from '../../src/api/openapi-document.ts';
-import { describeValue, memberLines, outlineOf, referencesIn, type Schema } from './describe-schema.ts';
+import type { DocumentedOperation, Schema } from '../../src/api/read-openapi.ts';
+import { describeValue, memberLines, outlineOf, referencesIn } from './describe-schema.ts';
 
 /** Errors of every operation that has a caller, a body or a query, which the text names once. */
 const COMMON_ERRORS = new Set([
@@ -15,22 +16,8 @@ const COMMON_ERRORS = new Set([
   'payload_too_large',
 ]);
 
-export interface DocumentedOperation {
-  /** `GET /api/skills/{id}` */
-  name: string;
-  tag: string;
-  operation: oas31.OperationObject;
-}
-
-/** The operations of a document in its order. */
-export const operationsOf = ({ paths = {} }: OpenApiDocument): DocumentedOperation[] =>
-  Object.entries(paths).flatMap(([path, item]) =>
-    (Object.entries(item) as [string, oas31.OperationObject][]).map(([method, operation]) => ({
-      name: `${method.toUpperCase()} ${path}`,
-      tag: operation.tags?.[0] ?? '',
-      operation,
-    })),
-  );
+/** `GET /api/skills/{id}` */
+export const operationName = ({ method, path }: DocumentedOperation): string => `${method} ${path}`;
 
 /** Whom an operation answers: the scope of an API key, the management, or anyone. */
 function callerOf({ security = [] }: oas31.OperationObject): string {
@@ -77,12 +64,10 @@ interface Common {
   errors: readonly string[];
 }
 
-const methodOf = (name: string): string => name.slice(0, name.indexOf(' '));
-
 function commonOf(operations: readonly DocumentedOperation[]): Common[] {
-  const methods = [...new Set(operations.map(({ name }) => methodOf(name)))];
+  const methods = [...new Set(operations.map(({ method }) => method))];
   return methods.flatMap((method) => {
-    const [first, ...others] = operations.filter(({ name }) => methodOf(name) === method).map(({ operation }) => operation);
+    const [first, ...others] = operations.filter((each) => each.method === method).map(({ operation }) => operation);
     if (first === undefined || others.length === 0) return [];
     const inAll = (linesOf: (operation: oas31.OperationObject) => string[]) =>
       linesOf(first).filter((line) => others.every((each) => linesOf(each).includes(line)));
@@ -97,8 +82,9 @@ function commonBlock({ method, headers, errors }: Common): string[] {
   ];
 }
 
-function operationBlock({ name, operation }: DocumentedOperation, common: readonly Common[]): string {
-  const { headers = [], errors = [] } = common.find(({ method }) => method === methodOf(name)) ?? {};
+function operationBlock(documented: DocumentedOperation, common: readonly Common[]): string {
+  const { operation } = documented;
+  const { headers = [], errors = [] } = common.find(({ method }) => method === documented.method) ?? {};
   const { content } = (operation.requestBody ?? {}) as oas31.RequestBodyObject;
   const body = schemasOf(content)[0]?.[1];
   const note = operation.description?.replace(/(\n\n|^)Needs (an API key|the management)[^\n]*$/, '').replaceAll(/\s+/g, ' ');
@@ -111,7 +97,9 @@ function operationBlock({ name, operation }: DocumentedOperation, common: readon
     operation,
     ownErrors(operation).filter((error) => !errors.includes(error)),
   );
-  return [`### ${name}`, ...(note ? [note] : []), ...(lines.length === 0 ? [] : [lines.join('\n')]), answer].join('\n\n');
+  return [`### ${operationName(documented)}`, ...(note ? [note] : []), ...(lines.length === 0 ? [] : [lines.join('\n')]), answer].join(
+    '\n\n',
+  );
 }
 
 /** What alike operations at several paths say, said once: the block of the first of each summary. */
@@ -134,7 +122,7 @@ function objectLines(document: OpenApiDocument, operations: readonly DocumentedO
 
 /** The part of a SKILL.md that tells what the operations of a tag take and answer. */
 export function renderOperations(document: OpenApiDocument, operations: readonly DocumentedOperation[]): string {
-  const rows = operations.map(({ name, operation }) => `| \`${name}\` | ${callerOf(operation)} | ${operation.summary} |`);
+  const rows = operations.map((each) => `| \`${operationName(each)}\` | ${callerOf(each.operation)} | ${each.operation.summary} |`);
   const objects = objectLines(document, operations);
   const shown = withoutRepeats(operations);
   const common = commonOf(shown);

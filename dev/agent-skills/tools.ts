@@ -1,5 +1,6 @@
+import type { Schema } from '../../src/api/read-openapi.ts';
 import type { McpTool } from '../../src/mcp/tool.ts';
-import { memberLines, outlineOf, type Schema } from './describe-schema.ts';
+import { memberLines, outlineOf } from './describe-schema.ts';
 
 function toolBlock({ name, description, scope, inputSchema, outputSchema }: McpTool): string {
   const inputs = memberLines(inputSchema as Schema);

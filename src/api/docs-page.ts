@@ -1,16 +1,10 @@
 import { html, raw } from 'hono/html';
 import type { oas31 } from 'zod-openapi';
 import { encodeBase64 } from '../base64.ts';
-import { type Html, inline, memberRow, memberTable, type Schema, schemaBlock } from './docs-schema.ts';
+import { type Html, inline, memberRow, memberTable, schemaBlock } from './docs-schema.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
-
-interface DocumentedOperation {
-  id: string;
-  method: string;
-  path: string;
-  operation: oas31.OperationObject;
-}
+import { type DocumentedOperation, operationsOf, type Schema } from './read-openapi.ts';
 
 /** Allows the page's own style and nothing else; the page needs no script. */
 export async function contentSecurityPolicy(): Promise<string> {
@@ -19,15 +13,8 @@ export async function contentSecurityPolicy(): Promise<string> {
   return `default-src 'none'; style-src ${style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 
-const operationsOf = ({ paths = {} }: OpenApiDocument): DocumentedOperation[] =>
-  Object.entries(paths).flatMap(([path, item]) =>
-    (Object.entries(item) as [string, oas31.OperationObject][]).map(([method, operation]) => ({
-      id: operation.operationId ?? `${method} ${path}`,
-      method: method.toUpperCase(),
-      path,
-      operation,
-    })),
-  );
+/** Every operation of our document has an id; the type leaves that open. */
+const idOf = ({ method, path, operation }: DocumentedOperation): string => operation.operationId ?? `${method} ${path}`;
 
 /** The part of CommonMark that the document's texts use: paragraphs and code. */
 function prose(text = ''): Html {
@@ -60,9 +47,10 @@ function responses({ responses = {} }: oas31.OperationObject): Html {
     ${errors.length === 0 ? '' : html`<p>Errors:</p><ul>${errors.map(([status, { description }]) => html`<li>${status} ${inline(description)}</li>`)}</ul>`}`;
 }
 
-function operationBlock({ id, method, path, operation }: DocumentedOperation): Html {
+function operationBlock(documented: DocumentedOperation): Html {
+  const { method, path, operation } = documented;
   const { content } = (operation.requestBody ?? {}) as oas31.RequestBodyObject;
-  return html`<details open id="${id}">
+  return html`<details open id="${idOf(documented)}">
   <summary><span class="method">${method}</span> <code>${path}</code> ${operation.summary}</summary>
   <div>${prose(operation.description)}${parameters(operation)}${contentBlocks(content, 'Body', true)}${responses(operation)}</div>
 </details>`;
@@ -92,7 +80,7 @@ ${prose(document.info.description)}
 <p>The same as <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 </header>
 <nav aria-label="Operations">
-${sections.map(({ name, found }) => html`<h2>${name}</h2><ul>${found.map(({ id, method, path }) => html`<li><a href="#${id}">${method} <code>${path}</code></a></li>`)}</ul>`)}
+${sections.map(({ name, found }) => html`<h2>${name}</h2><ul>${found.map((each) => html`<li><a href="#${idOf(each)}">${each.method} <code>${each.path}</code></a></li>`)}</ul>`)}
 </nav>
 <main id="operations">
 ${sections.map(({ name, description, found }) => html`<section aria-label="${name}"><h2>${name}</h2>${prose(description)}${found.map(operationBlock)}</section>`)}

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { oas31 } from 'zod-openapi';
+import { isReference, nameOf, type Schema } from './read-openapi.ts';
 
 export type Html = ReturnType<typeof html>;
-export type Schema = oas31.SchemaObject | oas31.ReferenceObject;
 
 /** One row of a table: a member of an object, also of one inside it. */
 interface Member {
@@ -10,10 +10,6 @@ interface Member {
   schema: Schema;
   isRequired: boolean;
 }
-
-const isReference = (schema: Schema): schema is oas31.ReferenceObject => '$ref' in schema && typeof schema.$ref === 'string';
-
-const nameOf = ({ $ref }: oas31.ReferenceObject): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
 const joined = (parts: readonly Html[], separator: string): Html =>
   html`${parts.map((part, position) => (position === 0 ? part : html`${separator}${part}`))}`;
