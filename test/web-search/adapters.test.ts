@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createWebSearch } from '../../src/web-search/create-web-search.ts';
 import type { SearchProviderName, SearchQuery } from '../../src/web-search/search-provider.ts';
+import { PLAIN_QUERY } from '../support/search-query.ts';
 import { createSearchApis, PROVIDER_NAMES, STAND_INS } from '../support/search-stand-ins.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
 const never = new AbortController().signal;
 
-const PLAIN: SearchQuery = {
-  query: 'cats',
-  maxResults: 5,
-  searchType: 'web',
-  country: undefined,
-  language: undefined,
-  timeRange: 'any',
-  includeDomains: [],
-  excludeDomains: [],
-  safeSearch: undefined,
-};
 const FULL: Partial<SearchQuery> = {
   maxResults: 20,
   country: 'DE',
@@ -31,7 +21,7 @@ const FULL: Partial<SearchQuery> = {
 async function search(name: SearchProviderName, query: Partial<SearchQuery> = {}) {
   const apis = createSearchApis();
   const webSearch = createWebSearch({ providers: [STAND_INS[name].config], fetch: apis.fetch, now: () => NOW, log: { warn: () => {} } });
-  const answer = await webSearch('key-1')({ ...PLAIN, ...query }, { signal: never });
+  const answer = await webSearch('key-1')({ ...PLAIN_QUERY, ...query }, { signal: never });
   expect(apis.requests).toHaveLength(1);
   const [request] = apis.requests as [Request];
   const url = new URL(request.url);

@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { cleanResults } from '../../src/web-search/clean-results.ts';
 import type { FoundPage, SearchQuery } from '../../src/web-search/search-provider.ts';
+import { PLAIN_QUERY } from '../support/search-query.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');
-const QUERY: SearchQuery = {
-  query: 'cats',
-  maxResults: 3,
-  searchType: 'web',
-  country: undefined,
-  language: undefined,
-  timeRange: 'any',
-  includeDomains: [],
-  excludeDomains: [],
-  safeSearch: undefined,
-};
+const QUERY: SearchQuery = { ...PLAIN_QUERY, maxResults: 3 };
 const page = (parts: Partial<FoundPage>): FoundPage => ({ title: 'T', url: 'https://a.example/', snippet: 'S', date: '', ...parts });
 const clean = (pages: Partial<FoundPage>[], query: Partial<SearchQuery> = {}) => cleanResults(pages.map(page), { ...QUERY, ...query }, NOW);
 

@@ -3,21 +3,11 @@ import { createWebSearch } from '../../src/web-search/create-web-search.ts';
 import type { SearchProviderName, SearchQuery } from '../../src/web-search/search-provider.ts';
 import { collectLog } from '../support/collect-log.ts';
 import { hang } from '../support/fake-internet.ts';
+import { PLAIN_QUERY } from '../support/search-query.ts';
 import { createSearchApis, PROVIDER_NAMES, STAND_INS } from '../support/search-stand-ins.ts';
 
 const MINUTE = 60_000;
 const never = new AbortController().signal;
-const QUERY: SearchQuery = {
-  query: 'cats',
-  maxResults: 5,
-  searchType: 'web',
-  country: undefined,
-  language: undefined,
-  timeRange: 'any',
-  includeDomains: [],
-  excludeDomains: [],
-  safeSearch: undefined,
-};
 
 /** A search over these providers in their fixed order. */
 function setUp(names: readonly SearchProviderName[], replaced: Parameters<typeof createSearchApis>[0] = {}) {
@@ -27,7 +17,7 @@ function setUp(names: readonly SearchProviderName[], replaced: Parameters<typeof
   const providers = names.map((name) => STAND_INS[name].config);
   const searchFor = createWebSearch({ providers, fetch: apis.fetch, now: () => clock.now, log, timeoutMs: 50 });
   const search = (query: Partial<SearchQuery> = {}, { apiKeyId = 'key-1', signal = never } = {}) =>
-    searchFor(apiKeyId)({ ...QUERY, ...query }, { signal });
+    searchFor(apiKeyId)({ ...PLAIN_QUERY, ...query }, { signal });
   return { search, clock, entries, asked: apis.asked };
 }
 
@@ -80,14 +70,14 @@ describe('createWebSearch', () => {
       const apis = createSearchApis();
       const providers = [{ ...STAND_INS[name].config, apiKey: 'wrong' }];
       const search = createWebSearch({ providers, fetch: apis.fetch, now: () => 0, log: { warn: () => {} } });
-      await expect(search('key-1')(QUERY, { signal: never })).rejects.toThrow(/^The search failed: \w+ .* \(4\d\d\)$/);
+      await expect(search('key-1')(PLAIN_QUERY, { signal: never })).rejects.toThrow(/^The search failed: \w+ .* \(4\d\d\)$/);
     });
 
     it('does not show a key that no header can hold', async () => {
       const apis = createSearchApis();
       const providers = [{ ...STAND_INS[name].config, apiKey: 'secret\nkey' }];
       const search = createWebSearch({ providers, fetch: apis.fetch, now: () => 0, log: { warn: () => {} } });
-      await expect(search('key-1')(QUERY, { signal: never })).rejects.toMatchObject(
+      await expect(search('key-1')(PLAIN_QUERY, { signal: never })).rejects.toMatchObject(
         failure(`The search failed: ${name} cannot be reached`),
       );
     });

@@ -2,18 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { cleanResults } from '../../src/web-search/clean-results.ts';
 import { parseDomain } from '../../src/web-search/domain.ts';
 import type { SearchQuery } from '../../src/web-search/search-provider.ts';
+import { PLAIN_QUERY } from '../support/search-query.ts';
 
-const QUERY: SearchQuery = {
-  query: 'cats',
-  maxResults: 5,
-  searchType: 'web',
-  country: undefined,
-  language: undefined,
-  timeRange: 'any',
-  includeDomains: ['xn--bcher-kva.example'],
-  excludeDomains: [],
-  safeSearch: undefined,
-};
+const QUERY: SearchQuery = { ...PLAIN_QUERY, includeDomains: ['xn--bcher-kva.example'] };
 
 describe('in workerd', () => {
   it('search results are cleaned as in Node', () => {
